@@ -1,0 +1,50 @@
+# Every target needs only python3 (with venv and pip) and make; `.venv` is created on first use.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+RESOLVER := build/resolver
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench docs verify constraints clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(INSTALLED)  ## a short tour on the command line
+	$(BIN)/fullswap demo
+
+test: $(INSTALLED)  ## tests and documentation examples, without the slow ones
+	$(BIN)/python -m pytest -n auto --maxprocesses 2 --dist loadfile
+
+check: $(INSTALLED)  ## lint, format, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)  ## benchmarks, as ratios within one run
+	$(BIN)/python -m benchmarks
+
+docs: $(INSTALLED)  ## documentation site, into site/
+	$(BIN)/mkdocs build --strict
+
+verify: $(INSTALLED)  ## the slow measurements
+	$(BIN)/python -m pytest -m slow --timeout 1800
+
+# The resolver lives in its own environment: it is a tool for this file, not for the project.
+constraints:  ## resolve constraints.txt anew from pyproject.toml
+	$(PYTHON) -m venv $(RESOLVER)
+	$(RESOLVER)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(RESOLVER)/bin/uv pip compile --quiet --upgrade --all-extras --python-version 3.11 \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make constraints" \
+		pyproject.toml --output-file constraints.txt
+
+clean:  ## remove the environment and everything generated
+	rm -rf .venv build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache \
+		.import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

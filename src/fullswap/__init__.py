@@ -1,0 +1,39 @@
+"""fullswap: full-swap-regret learners, each with its guarantee as a number.
+
+Names load on first use, so that importing the package stays fast.
+
+>>> import fullswap as fs
+>>> fs.sets.Interval(0, 1).diameter
+1.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Certificate": "fullswap.certificates",
+    "FullSwapLearner": "fullswap.template",
+    "LossClass": "fullswap.losses",
+    "Mixture": "fullswap.protocols",
+    "Transcript": "fullswap.transcripts",
+    "simulate": "fullswap.play",
+}
+_MODULES = ("adversaries", "grids", "learners", "losses", "metrics", "rounding", "sets", "theorems")
+
+__all__ = sorted([*_HOMES, *_MODULES])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"fullswap.{name}")
+    raise AttributeError(f"module 'fullswap' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

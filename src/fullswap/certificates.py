@@ -1,0 +1,48 @@
+"""Measured against guaranteed, for one run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was measured in a run beside what was guaranteed.
+
+    Attributes
+    ----------
+    quantity : what is bounded, e.g. "full swap regret".
+    rounds : number of rounds T.
+    measured : the quantity in this run (from above).
+    guaranteed : a-priori bound; None once a condition of the theorem is broken.
+    after_the_fact : a-posteriori bound δT + Σ Reg_s with the regrets of this very run, which
+        is at most the a-priori one; None once a condition is broken.
+    theorem : the result that gives the bound.
+    broken : conditions seen to be broken, each in words.
+    """
+
+    quantity: str
+    rounds: int
+    measured: float
+    guaranteed: float | None
+    after_the_fact: float | None
+    theorem: str
+    broken: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every condition held and the measured value is within the guarantee."""
+        if self.broken or self.guaranteed is None:
+            return False
+        return self.measured <= self.guaranteed * (1 + 1e-9) + 1e-9
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {**asdict(self), "broken": list(self.broken), "holds": self.holds}
+
+    def __str__(self) -> str:
+        head = f"{self.quantity} after {self.rounds} rounds: measured {self.measured:.4g}"
+        if self.guaranteed is None:
+            return f"{head}; no guarantee: {'; '.join(self.broken)} [{self.theorem}]"
+        return f"{head}, guaranteed at most {self.guaranteed:.4g} [{self.theorem}]"

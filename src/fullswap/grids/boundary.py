@@ -1,0 +1,172 @@
+"""Polytope approximations from inside: few extreme points whose hull is almost the set.
+
+Extreme points are added one by one in the direction of the facet with the largest gap to the
+set, so the points of a smaller approximation are a prefix of those of a larger one; on a
+polytope this ends with its vertices and hull distance 0. On a ball, equally spread
+directions are better (the regular polygon in the plane).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from fullswap.grids.base import Grid
+from fullswap.protocols import Points
+from fullswap.sets import Ball, ConvexSetBase
+
+MAX_BOUNDARY = 4096
+
+
+def boundary(action_set: ConvexSetBase, size: int) -> Grid:
+    """An approximation with at most ``size`` points (fewer when the hull is already exact).
+
+    >>> from fullswap.sets import Ball
+    >>> grid = boundary(Ball([0.0, 0.0], 1.0), 8)
+    >>> len(grid), round(grid.hull_distance, 4)
+    (8, 0.0761)
+    """
+    d = action_set.dim
+    if size < d + 1:
+        raise ValueError(f"size must be at least dim + 1 = {d + 1}, got {size}")
+    origin, basis = action_set.frame
+    coordinates = _spread(action_set, size) if isinstance(action_set, Ball) else None
+    if coordinates is None:
+        coordinates = _greedy(action_set).prefix(size)
+    h = measured_hull_distance(action_set, coordinates)
+    points = coordinates @ basis.T + origin
+    return Grid(points, h**0.5, action_set.diameter, h)
+
+
+def boundary_points(action_set: ConvexSetBase, mesh: float) -> Points:
+    """Extreme points with hull distance at most mesh² (relative to the diameter)."""
+    origin, basis = action_set.frame
+    if action_set.vertices is not None:
+        return np.asarray(action_set.vertices)
+    target = mesh**2 / action_set.diameter
+    size = 2 * action_set.dim
+    while True:
+        grid = boundary(action_set, size)
+        if grid.hull_distance <= target or size >= MAX_BOUNDARY:
+            return grid.points
+        size *= 2
+
+
+def measured_hull_distance(action_set: ConvexSetBase, coordinates: Points) -> float:
+    """sup over the set of the distance to the hull of the coordinates (m, d), from above.
+
+    With facet normals n_f and gaps γ_f between the set's support and the facet, a unit
+    direction in the normal cone of a vertex v is Σ c_f n_f over the facets at v, and
+    Σ c_f ≤ κ_v = 1/dist(0, conv{n_f}); so the distance is at most max_v κ_v·max_{f at v} γ_f.
+    A ball's is R minus the smallest facet offset.
+    """
+    from scipy.optimize import nnls
+    from scipy.spatial import ConvexHull
+
+    origin, basis = action_set.frame
+    if coordinates.shape[1] == 1:
+        ends = (action_set.minimize_linear(np.array([basis[:, 0], -basis[:, 0]])) - origin) @ basis
+        left = max(coordinates.min() - ends[0, 0], 0.0)
+        return float(max(left, ends[1, 0] - coordinates.max(), 0.0))
+    hull = ConvexHull(coordinates)
+    normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
+    if isinstance(action_set, Ball):
+        centre = (np.asarray(action_set.center) - origin) @ basis
+        return max(0.0, float(action_set.radius - (offsets - normals @ centre).min()))
+    gaps = _gaps(action_set, normals, offsets)
+    noise = 1e-11 * action_set.diameter
+    if gaps.max() <= noise:
+        return 0.0
+    worst = 0.0
+    for vertex in hull.vertices:
+        facets = np.flatnonzero((hull.simplices == vertex).any(axis=1))
+        gap = gaps[facets].max()
+        if gap <= noise:
+            continue
+        # the point of conv{n_f} nearest to 0: least squares with a heavy sum-to-one row
+        system = np.vstack((normals[facets].T, np.full(len(facets), 1e4)))
+        share = nnls(system, np.append(np.zeros(normals.shape[1]), 1e4))[0]
+        share /= share.sum()
+        worst = max(worst, gap / np.linalg.norm(share @ normals[facets]))
+    return float(worst)
+
+
+def _gaps(action_set: ConvexSetBase, normals: Points, offsets: Points) -> Points:
+    """How far the set reaches beyond each facet (normals in frame coordinates)."""
+    origin, basis = action_set.frame
+    support = (action_set.minimize_linear(-normals @ basis.T) - origin) @ basis
+    return np.einsum("ij,ij->i", support, normals) - offsets
+
+
+def _spread(ball: Ball, size: int) -> Points | None:
+    """Equally spread points of a sphere in d = 2 and 3, in frame coordinates."""
+    d = ball.dim
+    if d == 2:
+        angle = 2 * np.pi * np.arange(size) / size
+        directions = np.column_stack((np.cos(angle), np.sin(angle)))
+    elif d == 3:
+        # Fibonacci lattice: equal areas in height, golden angle around the axis
+        height = 1 - (2 * np.arange(size) + 1) / size
+        angle = np.pi * (3 - np.sqrt(5)) * np.arange(size)
+        ring = np.sqrt(1 - height**2)
+        directions = np.column_stack((ring * np.cos(angle), ring * np.sin(angle), height))
+    else:
+        return None
+    return np.asarray(ball.center) + ball.radius * directions
+
+
+class _Greedy:
+    """The growing list of extreme points of one set."""
+
+    def __init__(self, action_set: ConvexSetBase) -> None:
+        self._set = action_set
+        self._origin, self._basis = action_set.frame
+        self._points = self._start()
+        self._finished = False
+
+    def prefix(self, size: int) -> Points:
+        while len(self._points) < size and not self._finished:
+            self._grow()
+        return self._points[:size]
+
+    def _start(self) -> Points:
+        """Extreme points that span the space, found in random directions (fixed seed)."""
+        d = self._basis.shape[1]
+        rng = np.random.default_rng(0)
+        chosen = self._extreme(rng.standard_normal((1, d)))
+        for _ in range(50 * d):
+            if len(chosen) == d + 1:
+                break
+            # look orthogonally to what is spanned already, both ways
+            _, _, rows = np.linalg.svd(chosen - chosen[0], full_matrices=True)
+            direction = rng.standard_normal(d - len(chosen) + 1) @ rows[len(chosen) - 1 :]
+            ends = self._extreme(np.array([direction, -direction]))
+            reach = np.abs((ends - chosen[0]) @ direction)
+            if reach.max() > 1e-9 * self._set.diameter * np.linalg.norm(direction):
+                chosen = np.vstack((chosen, ends[reach.argmax()]))
+        if len(chosen) < d + 1:
+            raise ValueError("the set is flat: it has no full-dimensional approximation")
+        return chosen
+
+    def _grow(self) -> None:
+        from scipy.spatial import ConvexHull
+
+        hull = ConvexHull(self._points)
+        normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
+        gaps = _gaps(self._set, normals, offsets)
+        widest = int(gaps.argmax())
+        if gaps[widest] <= 1e-11 * self._set.diameter:
+            self._finished = True
+            return
+        self._points = np.vstack((self._points, self._extreme(normals[widest : widest + 1] * -1)))
+
+    def _extreme(self, directions: Points) -> Points:
+        ends = self._set.minimize_linear(directions @ self._basis.T)
+        return (ends - self._origin) @ self._basis
+
+
+@lru_cache(maxsize=32)
+def _greedy(action_set: ConvexSetBase) -> _Greedy:
+    """One growing list per set object (sets are immutable and hash by identity)."""
+    return _Greedy(action_set)

@@ -1,0 +1,165 @@
+"""Projected gradient descent on scaled losses, with three rate schedules.
+
+All of them are anytime: the rate depends on G, the sum of the scales so far, and on nothing
+else. Steps with scale 0 change nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fullswap.protocols import Indices, Loss, Points, Vector
+from fullswap.sets import ConvexSetBase
+from fullswap.theorems import Constants
+
+
+class Rate(Protocol):
+    """A learning rate as a function of G (arrays), with its parameters for the kernels."""
+
+    def __call__(self, weight_sums: Vector) -> Vector: ...
+
+    def parameters(self) -> Vector:
+        """[kind-free] (modulus, root, switch): rate = 1/(modulus·G) up to switch, root/√G after."""
+
+    def regret(self, weight_sum: float) -> float:
+        """Guaranteed scaled external regret at G."""
+
+
+@dataclass(frozen=True)
+class LipschitzRate:
+    """η = D/(L·√(2G)): Reg ≤ √2·L·D·√G for convex losses. [Z03], scaled."""
+
+    constants: Constants
+
+    def __call__(self, weight_sums: Vector) -> Vector:
+        """Rates at G > 0."""
+        return self.constants.diameter / (self.constants.lipschitz * np.sqrt(2 * weight_sums))
+
+    def parameters(self) -> Vector:
+        """See :class:`Rate`."""
+        root = self.constants.diameter / (self.constants.lipschitz * math.sqrt(2))
+        return np.array([1.0, root, 0.0])
+
+    def regret(self, weight_sum: float) -> float:
+        """√2·L·D·√G."""
+        return math.sqrt(2 * weight_sum) * self.constants.loss_range
+
+
+@dataclass(frozen=True)
+class StronglyConvexRate:
+    """η = 1/(α·G), uncapped: Reg ≤ (L²/2α)·Rt(G). [FKO25, Algorithm GDS].
+
+    The cap at 1/α of the paper would leave ‖x_1 − x*‖²/η_0 in the sum; without it the first
+    step has infinite prior rate, and on the squared loss q is the weighted mean of the outcomes.
+    """
+
+    constants: Constants
+
+    def __call__(self, weight_sums: Vector) -> Vector:
+        """Rates at G > 0."""
+        return 1.0 / (self.constants.strong_convexity * weight_sums)
+
+    def parameters(self) -> Vector:
+        """See :class:`Rate`."""
+        return np.array([self.constants.strong_convexity, 0.0, math.inf])
+
+    def regret(self, weight_sum: float) -> float:
+        """(L²/2α)·Rt(G)."""
+        from fullswap.theorems import strongly_convex_cost
+
+        return strongly_convex_cost(self.constants, 1, weight_sum)
+
+
+@dataclass(frozen=True)
+class NearlyStronglyConvexRate:
+    """η = 1/(ρG) while G ≤ 1/(ρc)², then c/√G. [FKO25, Algorithm GDK], corrected schedule.
+
+    ρ = α(1 − 1/τ)² and c = τ·ε/(√2·L) for a ratio τ > 1 with ρ·τ·ε ≤ √2·L:
+    Reg ≤ √2·τ·ε·L·√G + (L²/2ρ)·Rt(G) for (α, ε)-nearly strongly convex losses.
+    """
+
+    constants: Constants
+    ratio: float
+
+    def __post_init__(self) -> None:
+        if not self.ratio > 1:
+            raise ValueError(f"ratio must be greater than 1, got {self.ratio!r}")
+        limit = math.sqrt(2) * self.constants.lipschitz
+        if self.modulus * self.ratio * self.constants.gap > limit * (1 + 1e-12):
+            raise ValueError(
+                f"ratio {self.ratio!r} breaks ρ·τ·ε <= √2·L: give a smaller one, "
+                "or use the strongly convex rate"
+            )
+
+    @property
+    def modulus(self) -> float:
+        """ρ = α(1 − 1/τ)²."""
+        return self.constants.strong_convexity * (1 - 1 / self.ratio) ** 2
+
+    @property
+    def root(self) -> float:
+        """c = τ·ε/(√2·L)."""
+        return self.ratio * self.constants.gap / (math.sqrt(2) * self.constants.lipschitz)
+
+    def __call__(self, weight_sums: Vector) -> Vector:
+        """Rates at G > 0."""
+        early = weight_sums <= self.parameters()[2]
+        return np.where(early, 1 / (self.modulus * weight_sums), self.root / np.sqrt(weight_sums))
+
+    def parameters(self) -> Vector:
+        """See :class:`Rate`."""
+        switch = 1 / (self.modulus * self.root) ** 2 if self.root > 0 else math.inf
+        return np.array([self.modulus, self.root, switch])
+
+    def regret(self, weight_sum: float) -> float:
+        """√2·τ·ε·L·√G + (L²/2ρ)·Rt(G)."""
+        from fullswap.theorems import nearly_strongly_convex_cost
+
+        return nearly_strongly_convex_cost(self.constants, 1, weight_sum, self.ratio)
+
+
+@dataclass
+class GradientState:
+    """``targets`` (n, A): recommendations; ``weight_sums`` (n,): G."""
+
+    targets: Points
+    weight_sums: Vector
+
+
+class GradientDescent:
+    """x ← Π(x − η(G)·g·∇ℓ(x)), a bank of n. Starts at given points (n, A) or at the centre."""
+
+    def __init__(self, action_set: ConvexSetBase, rate: Rate, start: Points | None = None) -> None:
+        self.action_set = action_set
+        self.rate = rate
+        self._start = start
+
+    def init(self, n: int) -> GradientState:
+        """State of n fresh learners."""
+        start = self.action_set.center if self._start is None else self._start
+        targets = np.broadcast_to(start, (n, self.action_set.ambient_dim)).astype(float)
+        return GradientState(targets.copy(), np.zeros(n))
+
+    def propose(self, state: GradientState) -> Points:
+        """Recommendations of all learners, shape (n, A)."""
+        return state.targets
+
+    def update(
+        self, state: GradientState, loss: Loss, weights: Vector, rows: Indices | None = None
+    ) -> GradientState:
+        """One scaled gradient step for the rows with positive weight."""
+        rows = np.arange(len(state.weight_sums)) if rows is None else rows
+        active = weights > 0
+        rows, weights = rows[active], weights[active]
+        if rows.size:
+            targets = state.targets[rows]
+            slopes = loss.gradient(targets)
+            sums = state.weight_sums[rows] + weights
+            steps = (self.rate(sums) * weights)[:, None]
+            state.targets[rows] = self.action_set.project(targets - steps * slopes)
+            state.weight_sums[rows] = sums
+        return state

@@ -1,0 +1,46 @@
+"""Regret matching+ as a bank of n learners over k experts. [TBJB15], scaled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fullswap.protocols import Indices, Loss, Points, Vector
+
+
+@dataclass
+class MatchingState:
+    """``regrets`` (n, k): clipped cumulative regrets; ``rows`` (n, k): current play."""
+
+    regrets: Points
+    rows: Points
+
+
+class RegretMatchingPlus:
+    """Play in proportion to positive regrets, no rate to tune: Reg_s ≤ B·√(k·G_s)."""
+
+    def __init__(self, experts: Points) -> None:
+        self.experts = experts
+
+    def init(self, n: int) -> MatchingState:
+        """State of n fresh learners: uniform play."""
+        k = len(self.experts)
+        return MatchingState(np.zeros((n, k)), np.full((n, k), 1 / k))
+
+    def propose(self, state: MatchingState) -> Points:
+        """Distributions over the experts, shape (n, k)."""
+        return state.rows
+
+    def update(
+        self, state: MatchingState, loss: Loss, weights: Vector, rows: Indices | None = None
+    ) -> MatchingState:
+        """Add the scaled instantaneous regrets and clip at 0."""
+        from fullswap.kernels.hedge import match_regrets
+
+        full = weights
+        if rows is not None:
+            full = np.zeros(len(state.rows))
+            full[rows] = weights
+        match_regrets(state.regrets, state.rows, full, np.asarray(loss.value(self.experts)))
+        return state

@@ -1,0 +1,306 @@
+"""Losses on the action set, and what a class of losses promises.
+
+Linear and quadratic losses belong to one family, a·‖x‖² + ⟨b, x⟩ + c, and are carried as a row
+of *coefficients* [a, b_1, …, b_A, c]. The family is closed under weighted sums, so the
+cumulative loss at every grid point is one row, however many rounds have been played; minima
+over the set are exact. Any other loss is given by functions (:class:`Custom`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullswap.protocols import Loss, Points, Vector
+
+SLACK = 1e-6
+"""Relative slack when a promise (Lipschitz, smooth, …) is checked in floating point."""
+
+
+def as_points(points: Any, ambient_dim: int, name: str = "points") -> Points:
+    """Return ``points`` as a finite (m, A) float array, or raise a ValueError that names it."""
+    array = np.asarray(points, dtype=float)
+    if array.ndim == 1 and array.shape[0] == ambient_dim:
+        array = array[None, :]
+    if array.ndim != 2 or array.shape[1] != ambient_dim:
+        raise ValueError(
+            f"{name} must have shape (m, {ambient_dim}), got an array of shape {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return array
+
+
+def _finite_vector(value: Any, name: str) -> Vector:
+    array = np.atleast_1d(np.asarray(value, dtype=float))
+    if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be a finite number or a finite vector, got {value!r}")
+    return array
+
+
+def _finite_number(value: Any, name: str) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return number
+
+
+class QuadraticFamily:
+    """a·‖x‖² + ⟨b, x⟩ + c, as one row of coefficients [a, b_1, …, b_A, c]."""
+
+    __slots__ = ("coefficients",)
+
+    def __init__(self, coefficients: Any) -> None:
+        row = _finite_vector(coefficients, "coefficients").copy()
+        if row.size < 3:
+            raise ValueError(f"coefficients need at least 3 entries [a, b, c], got {row.size}")
+        row.setflags(write=False)
+        self.coefficients: Vector = row
+
+    @property
+    def ambient_dim(self) -> int:
+        """Number of coordinates A."""
+        return self.coefficients.size - 2
+
+    def value(self, points: Points) -> Vector:
+        """Values at the points, shape (m,)."""
+        a, b, c = self.coefficients[0], self.coefficients[1:-1], self.coefficients[-1]
+        return a * np.einsum("ij,ij->i", points, points) + points @ b + c
+
+    def gradient(self, points: Points) -> Points:
+        """2·a·x + b at the points, shape (m, A)."""
+        return 2 * self.coefficients[0] * points + self.coefficients[1:-1]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(coefficients={self.coefficients.tolist()})"
+
+
+class Linear(QuadraticFamily):
+    """⟨direction, x⟩ + offset.
+
+    >>> Linear([1.0, -2.0]).value(np.array([[3.0, 1.0]]))
+    array([1.])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, direction: Any, offset: float = 0.0) -> None:
+        b = _finite_vector(direction, "direction")
+        super().__init__(np.concatenate(([0.0], b, [_finite_number(offset, "offset")])))
+
+
+class Quadratic(QuadraticFamily):
+    """scale·‖x − center‖²; a negative scale makes it concave.
+
+    >>> Quadratic([1.0], scale=2.0).value(np.array([[0.0], [1.0]]))
+    array([2., 0.])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, center: Any, scale: float = 1.0) -> None:
+        z = _finite_vector(center, "center")
+        a = _finite_number(scale, "scale")
+        super().__init__(np.concatenate(([a], -2 * a * z, [a * float(z @ z)])))
+
+
+def quadratic_rows(centers: Any, scale: float = 1.0) -> Points:
+    """Coefficients of scale·‖x − center_t‖² for many rounds at once, shape (T, A + 2).
+
+    >>> quadratic_rows([0.0, 1.0])
+    array([[ 1., -0.,  0.],
+           [ 1., -2.,  1.]])
+    """
+    z = np.asarray(centers, dtype=float)
+    z = z[:, None] if z.ndim == 1 else z
+    if z.ndim != 2 or not np.isfinite(z).all():
+        raise ValueError(f"centers must be finite with shape (T,) or (T, A), got {z.shape}")
+    a = _finite_number(scale, "scale")
+    squares = a * np.einsum("ij,ij->i", z, z)
+    return np.column_stack((np.full(len(z), a), -2 * a * z, squares))
+
+
+class Custom:
+    """A loss given as functions on (m, A) arrays: value, and gradient where there is one.
+
+    >>> absolute = Custom(lambda x: abs(x[:, 0] - 0.3), lambda x: np.sign(x - 0.3))
+    >>> absolute.value(np.array([[0.5]])).round(3)
+    array([0.2])
+    """
+
+    __slots__ = ("_value", "_gradient")
+
+    def __init__(
+        self,
+        value: Callable[[Points], Any],
+        gradient: Callable[[Points], Any] | None = None,
+    ) -> None:
+        if not callable(value) or not (gradient is None or callable(gradient)):
+            raise ValueError("value must be a function, and gradient a function or None")
+        self._value = value
+        self._gradient = gradient
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether a gradient was given."""
+        return self._gradient is not None
+
+    def value(self, points: Points) -> Vector:
+        """Values at the points, checked for shape and finiteness."""
+        result = np.asarray(self._value(points), dtype=float)
+        if result.shape != (len(points),):
+            raise ValueError(
+                f"loss value must have shape ({len(points)},) for {len(points)} points, "
+                f"got {result.shape}"
+            )
+        if not np.isfinite(result).all():
+            raise ValueError("loss value must be finite, got NaN or infinity")
+        return result
+
+    def gradient(self, points: Points) -> Points:
+        """Gradients at the points, checked for shape and finiteness."""
+        if self._gradient is None:
+            raise ValueError(
+                "this loss has no gradient: give Custom(value, gradient), "
+                "or use a row that needs none (learner='hedge')"
+            )
+        result = np.asarray(self._gradient(points), dtype=float)
+        if result.shape != points.shape:
+            raise ValueError(f"loss gradient must have shape {points.shape}, got {result.shape}")
+        if not np.isfinite(result).all():
+            raise ValueError("loss gradient must be finite, got NaN or infinity")
+        return result
+
+
+def piecewise_linear(loss: Loss, points: Any) -> Custom:
+    """Replace a convex loss by its piecewise linearisation on a grid. [FKO25, Def piece-lin].
+
+    The lower envelope of the convex hull of {(s, ℓ(s))}: in d = 1 linear interpolation
+    (the top cell includes its right end), in d dimensions the largest of the affine functions
+    that carry the lower facets of the lifted points. Outside the hull it goes on affinely.
+
+    >>> tent = piecewise_linear(Quadratic([0.0]), [[0.0], [0.5], [1.0]])
+    >>> tent.value(np.array([[0.25], [1.0]]))
+    array([0.125, 1.   ])
+    """
+    grid = np.asarray(points, dtype=float)
+    grid = grid[:, None] if grid.ndim == 1 else grid
+    grid = as_points(grid, grid.shape[1], "points")
+    values = np.asarray(loss.value(grid), dtype=float)
+    slopes, offsets = (
+        _line_pieces(grid[:, 0], values) if grid.shape[1] == 1 else _lower_facets(grid, values)
+    )
+
+    def value(x: Points) -> Vector:
+        return (x @ slopes.T + offsets).max(axis=1)
+
+    def gradient(x: Points) -> Points:
+        return slopes[(x @ slopes.T + offsets).argmax(axis=1)]
+
+    return Custom(value, gradient)
+
+
+def _line_pieces(grid: Vector, values: Vector) -> tuple[Points, Vector]:
+    order = np.argsort(grid, kind="stable")
+    s, v = grid[order], values[order]
+    if s.size < 2 or not (np.diff(s) > 0).all():
+        raise ValueError(f"points must be at least 2 distinct numbers, got {grid.tolist()}")
+    slopes = np.diff(v) / np.diff(s)
+    return slopes[:, None], v[:-1] - slopes * s[:-1]
+
+
+def _lower_facets(grid: Points, values: Vector) -> tuple[Points, Vector]:
+    from scipy.spatial import ConvexHull, QhullError
+
+    # An affine loss lifts to a flat set, which has no facets: fit it directly.
+    design = np.column_stack((grid, np.ones(len(grid))))
+    fit, *_ = np.linalg.lstsq(design, values, rcond=None)
+    scale = max(float(np.ptp(values)), 1e-300)
+    if np.abs(design @ fit - values).max() <= 1e-12 * scale or np.ptp(values) == 0:
+        return fit[None, :-1], fit[-1:]
+    try:
+        equations = ConvexHull(np.column_stack((grid, values / scale))).equations
+    except QhullError as error:
+        raise ValueError("points must span their space to carry a lower envelope") from error
+    lower = equations[equations[:, -2] < -1e-12]
+    return -lower[:, :-2] / lower[:, -2:-1] * scale, -lower[:, -1] / lower[:, -2] * scale
+
+
+@dataclass(frozen=True)
+class LossClass:
+    """What is promised of every loss: L-Lipschitz, α-strongly convex, β-smooth, concave, convex.
+
+    ``smoothness=None`` promises nothing; ``strong_convexity > 0`` implies convex; linear
+    losses are concave (and convex). Guarantees are computed from these constants, and each
+    observed loss is checked against them where that is cheap.
+
+    >>> LossClass.squared(diameter=1.0)
+    LossClass(lipschitz=2.0, strong_convexity=2.0, smoothness=2.0, concave=False, convex=True)
+    """
+
+    lipschitz: float = 1.0
+    strong_convexity: float = 0.0
+    smoothness: float | None = None
+    concave: bool = False
+    convex: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.lipschitz) and self.lipschitz > 0):
+            raise ValueError(f"lipschitz must be a positive number, got {self.lipschitz!r}")
+        alpha, beta = self.strong_convexity, self.smoothness
+        if not (math.isfinite(alpha) and alpha >= 0):
+            raise ValueError(f"strong_convexity must be a number >= 0, got {alpha!r}")
+        if beta is not None and not (math.isfinite(beta) and beta >= 0):
+            raise ValueError(f"smoothness must be None or a number >= 0, got {beta!r}")
+        if beta is not None and beta < alpha:
+            raise ValueError(
+                f"smoothness must be at least strong_convexity = {alpha!r}, got {beta!r}"
+            )
+        if alpha > 0 and self.concave:
+            raise ValueError(f"concave losses have strong_convexity 0, got {alpha!r}")
+        if alpha > 0:
+            object.__setattr__(self, "convex", True)
+
+    @classmethod
+    def squared(cls, diameter: float, scale: float = 1.0) -> LossClass:
+        """The class of scale·‖x − z‖², x and z in one set of this diameter."""
+        return cls(2 * scale * diameter, 2 * scale, 2 * scale)
+
+    def violation(self, loss: Loss, points: Points, tangent: Points, diameter: float) -> str | None:
+        """Say which promise the loss breaks, as far as the given points of the set show it.
+
+        ``tangent`` is the orthonormal basis (A, d) of the set's directions: only slopes along
+        the set count.
+        """
+        coefficients = getattr(loss, "coefficients", None)
+        if coefficients is not None:
+            broken = self._curvature_violation(2 * float(coefficients[0]))
+            if broken:
+                return broken
+        if getattr(loss, "has_gradient", True):
+            slopes = np.sqrt(np.square(loss.gradient(points) @ tangent).sum(axis=1))
+            steepest = float(slopes.max())
+            if steepest > self.lipschitz * (1 + SLACK):
+                return f"slope {steepest:.6g} exceeds lipschitz = {self.lipschitz:.6g}"
+        elif len(points) > 1:
+            spread = float(np.ptp(loss.value(points)))
+            if spread > self.lipschitz * diameter * (1 + SLACK):
+                return f"range {spread:.6g} exceeds lipschitz·diameter"
+        return None
+
+    def _curvature_violation(self, curvature: float) -> str | None:
+        if curvature < self.strong_convexity * (1 - SLACK):
+            return (
+                f"curvature {curvature:.6g} is below strong_convexity = {self.strong_convexity:.6g}"
+            )
+        if self.smoothness is not None and abs(curvature) > self.smoothness * (1 + SLACK):
+            return f"curvature {curvature:.6g} exceeds smoothness = {self.smoothness:.6g}"
+        if self.concave and curvature > SLACK * self.lipschitz:
+            return f"curvature {curvature:.6g} > 0, but losses were promised to be concave"
+        if self.convex and curvature < -SLACK * self.lipschitz:
+            return f"curvature {curvature:.6g} < 0, but losses were promised to be convex"
+        return None

@@ -1,0 +1,12 @@
+"""Blum–Mansour for convex sets: the one place where the parts meet.
+
+:func:`reference_step` is the specification; the rules are the same step, lazy and compiled;
+:func:`plan` chooses row, grid, sub-learner and rule by minimising the explicit bound; and
+:class:`FullSwapLearner` runs the plan.
+"""
+
+from fullswap.template.learner import FullSwapLearner
+from fullswap.template.plan import Plan, plan
+from fullswap.template.step import reference_step
+
+__all__ = ["FullSwapLearner", "Plan", "plan", "reference_step"]

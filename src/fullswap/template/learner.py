@@ -1,0 +1,323 @@
+"""The learner that users meet: play, observe, and a guarantee that is a number."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from fullswap.certificates import Certificate
+from fullswap.grids import Grid, ends
+from fullswap.learners import (
+    GradientDescent,
+    Hedge,
+    LipschitzRate,
+    NearlyStronglyConvexRate,
+    RegretMatchingPlus,
+    StronglyConvexRate,
+)
+from fullswap.losses import LossClass, QuadraticFamily
+from fullswap.metrics.regret import minima, report
+from fullswap.metrics.tally import Tally
+from fullswap.protocols import Loss, Mixture, Points, Rounding, Vector
+from fullswap.rounding import Barycentric, Nearest
+from fullswap.sets import ConvexSetBase, Interval
+from fullswap.template.line import LineView
+from fullswap.template.plan import Plan, plan
+from fullswap.template.rules import Crossing, Dense, Rule, Stationary
+from fullswap.transcripts import Transcript
+
+
+class FullSwapLearner:
+    """Play on a convex set with small full swap regret, whatever the losses do.
+
+    Parameters
+    ----------
+    action_set : a set of :mod:`fullswap.sets`.
+    loss_class : what is promised of every loss.
+    horizon : number of rounds T; None if unknown (grids are then refined as rounds go by).
+    row, mesh, learner, rule : override what is chosen by minimising the explicit bound: a row
+        of the table (a key of ``fullswap.theorems.THEOREMS``), the grid spacing, "hedge",
+        "gradient" or "matching", "crossing" or "stationary".
+    actions : in d = 1, the only points that may be played; regret is then against maps into
+        them (the discretised case).
+    track : keep the sums from which the certificate is computed.
+
+    Guarantee: ``guarantee`` bounds the full swap regret of the distributions played, for every
+    sequence of losses in the class, by the theorem that ``explain()`` names.
+
+    >>> from fullswap import sets, losses
+    >>> learner = FullSwapLearner(sets.Interval(0, 1), LossClass.squared(1.0), horizon=1000)
+    >>> for outcome in [1, 0, 1, 1] * 250:
+    ...     mixture = learner.play()
+    ...     learner.observe(losses.Quadratic([outcome]))
+    >>> print(learner.certificate())
+    full swap regret after 1000 rounds: measured 8.686, guaranteed at most 46.7 [FKO25, Table 1 row 5]
+    """
+
+    def __init__(
+        self,
+        action_set: ConvexSetBase,
+        loss_class: LossClass,
+        horizon: int | None = None,
+        *,
+        row: str | None = None,
+        mesh: float | None = None,
+        learner: str | None = None,
+        rule: str | None = None,
+        actions: Any = None,
+        track: bool = True,
+    ) -> None:
+        if not isinstance(action_set, ConvexSetBase):
+            raise ValueError(f"action_set must be a set of fullswap.sets, got {action_set!r}")
+        if not isinstance(loss_class, LossClass):
+            raise ValueError(f"loss_class must be a LossClass, got {loss_class!r}")
+        self.action_set, self.loss_class, self.horizon = action_set, loss_class, horizon
+        # One-dimensional sets are worked in their own coordinate, whatever space they sit in.
+        self._view = LineView(action_set) if action_set.dim == 1 else None
+        inner = action_set if self._view is None else self._view.interval
+        allowed = None if actions is None else self._allowed(actions)
+        self.plan: Plan = plan(inner, loss_class, horizon, row, mesh, learner, rule, allowed)
+        self._inner = self.plan.action_set
+        self._actions = None if allowed is None else allowed[:, None]
+        self._track = track
+        self._tally = Tally(self._inner.ambient_dim)
+        self._grid: Grid = self.plan.grid_at(0)
+        self._rule: Rule = self._make_rule(self._grid)
+        self._labels = self._tally.labels_of(self._grid.points)
+        self._probes = _probes(self._inner)
+        self._tangent = self._inner.frame[1]
+        self._pending: tuple[Any, Vector] | None = None
+        self._broken: tuple[str, ...] = ()
+        self.rounds = 0
+
+    # --- what was chosen ------------------------------------------------------------------
+
+    @property
+    def row(self) -> str:
+        """The row of the table in play."""
+        return self.plan.row
+
+    @property
+    def mesh(self) -> float:
+        """Spacing of the grid in play."""
+        return self._grid.mesh
+
+    @property
+    def grid(self) -> Grid:
+        """The grid in play, in the set's own coordinates."""
+        return self._grid
+
+    @property
+    def guarantee(self) -> float:
+        """A-priori bound: for the horizon, or for the rounds so far if there is none."""
+        return self.plan.bound(max(self.rounds, self.horizon or 0))
+
+    @property
+    def points(self) -> Points:
+        """Every point played so far or in the grid, by label, shape (P, A)."""
+        return self._outward(self._tally.points)
+
+    def explain(self) -> str:
+        """What was chosen and why."""
+        return self.plan.explain()
+
+    # --- one round --------------------------------------------------------------------------
+
+    def play(self) -> Mixture:
+        """This round's mixture; the same until a loss is observed."""
+        indices, weights = self._mix()
+        points = self._outward(self._grid.points[indices])
+        return Mixture(points, weights, self._labels[indices])
+
+    def observe(self, loss: Loss) -> None:
+        """Learn from the loss of this round."""
+        if not (hasattr(loss, "value") and hasattr(loss, "gradient")):
+            raise ValueError(f"loss must have value() and gradient(), got {loss!r}")
+        seen = loss if self._view is None else self._view.inward(loss)
+        coefficients = getattr(seen, "coefficients", None)
+        if coefficients is not None and len(coefficients) != self._inner.ambient_dim + 2:
+            raise ValueError(
+                f"loss must be on {self._inner.ambient_dim} coordinates, "
+                f"got one on {len(coefficients) - 2}"
+            )
+        indices, weights = self._mix()
+        self._check_promises(seen, self._grid.points[indices])
+        lost = self._rule.learn(seen, indices, weights)
+        if self._track:
+            labels = self._labels[indices]
+            self._tally.add(labels, weights, seen)
+            self._tally.recommended[labels] += weights * lost
+        self._advance(1)
+
+    def run(self, losses: Any, record: bool = False) -> Transcript | None:
+        """Play against losses fixed in advance: rows of coefficients (T, A + 2), or a sequence.
+
+        The same numbers as the loop of play and observe. Coefficient rows on a line run in one
+        compiled loop, as long as the grid stays the same. ``record=True`` gives the transcript.
+        """
+        from fullswap.template.batch import run_losses
+
+        return run_losses(self, losses, record)
+
+    # --- measured against guaranteed -------------------------------------------------------
+
+    def certificate(self) -> Certificate:
+        """Measured regret of this run beside its guarantees, before and after the fact."""
+        if not self._track:
+            raise ValueError("certificate() needs track=True")
+        tally, broken = self._tally, bool(self._broken)
+        lipschitz = self.loss_class.lipschitz
+        if self._actions is not None:
+            best = tally.at_all(self._actions).min(axis=1)
+            measured = float(np.maximum(tally.incurred() - best, 0.0).sum())
+        else:
+            measured = report(tally, self._inner, lipschitz).upper
+        known = self.plan.bound(self.rounds)
+        return Certificate(
+            "full swap regret" if self._actions is None else "discretised swap regret",
+            self.rounds,
+            measured,
+            None if broken else known,
+            None if broken else min(known, self._after_the_fact()),
+            self.plan.theorem.citation,
+            self._broken,
+        )
+
+    def _after_the_fact(self) -> float:
+        """Σδ_t + Σ_s Reg_s of this run, plus what the numerical residual may have cost."""
+        tally = self._tally
+        if self.plan.learner != "gradient" or self.row == "discretised":
+            # rounding a deviation to the grid in play is paid for by δ, so its points suffice
+            best = tally.at_all(self._grid.points).min(axis=1)
+        else:
+            _, _, best = minima(tally, self._inner, self.loss_class.lipschitz)
+        regret = float((tally.recommended - best).sum())
+        charge = self.plan.constants.loss_range / 2 * self._rule.residual
+        return self.plan.rounding_cost(self.rounds) + regret + charge
+
+    # --- inside -------------------------------------------------------------------------------
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What a transcript of this learner carries along."""
+        actions = None if self._actions is None else self._outward(self._actions)
+        return {"actions": actions, "lipschitz": self.loss_class.lipschitz}
+
+    def _mix(self) -> tuple[Any, Vector]:
+        if self._pending is None:
+            self._pending = self._rule.mix()
+        return self._pending
+
+    def _advance(self, rounds: int) -> None:
+        self.rounds += rounds
+        self._pending = None
+        if self.plan.schedule is not None:
+            grid = self.plan.grid_at(self.rounds)
+            if grid is not self._grid and len(grid) != len(self._grid):
+                self._rule = self._extend_rule(grid)
+                self._grid = grid
+                self._labels = self._tally.labels_of(grid.points)
+
+    def _rounds_on_this_grid(self) -> int:
+        """How many rounds may be played before the grid changes."""
+        if self.plan.schedule is None:
+            return 2**62
+        return self.plan.schedule.level_ends(self.rounds) - self.rounds
+
+    def _absorb(self, before: Points, after: Points, rounds: int) -> None:
+        """Take over what a compiled loop added to the packed state of the crossing rule."""
+        if self._track:
+            gained = after - before
+            self._tally.weights[self._labels] += gained[2]
+            self._tally.recommended[self._labels] += gained[3]
+            self._tally.sums[self._labels] += gained[4:].T
+        self._advance(rounds)
+
+    def _allowed(self, actions: Any) -> Vector:
+        array = np.asarray(actions, dtype=float)
+        if self._view is not None and array.ndim == 2:
+            array = self._view.coordinates(array)
+        if array.ndim != 1 or array.size < 2 or not np.isfinite(array).all():
+            raise ValueError(f"actions must be at least 2 finite numbers, got {actions!r}")
+        if not (np.diff(array) > 0).all():
+            raise ValueError(f"actions must be distinct and in rising order, got {actions!r}")
+        low, high = ends(self._view.interval if self._view else self.action_set)
+        if array[0] < low - 1e-9 or array[-1] > high + 1e-9:
+            raise ValueError(f"actions must lie in [{low:.6g}, {high:.6g}], got {actions!r}")
+        return array
+
+    def _make_rule(self, grid: Grid) -> Rule:
+        if self.plan.learner != "gradient":
+            return Dense(grid.points, self._experts(grid))
+        c, row = self.plan.constants, self.plan.row
+        rate: Any = StronglyConvexRate(c) if c.strong_convexity > 0 else LipschitzRate(c)
+        if row in ("lipschitz", "smooth"):
+            rate = LipschitzRate(c)
+        elif row == "discretised":
+            rate = NearlyStronglyConvexRate(c, self.plan.ratio)
+        if self.plan.rule == "crossing":
+            low, high = ends(self._inner)
+            return Crossing(grid.points, low, high, rate.parameters(), row == "discretised")
+        bank: Any = GradientDescent(self._inner, rate)
+        if row == "discretised":
+            from fullswap.learners import Discretised
+
+            bank = Discretised(bank, grid.points)
+        middle = int(np.linalg.norm(grid.points - self._inner.center, axis=1).argmin())
+        return Stationary(grid.points, bank, self._rounding(grid), middle)
+
+    def _extend_rule(self, grid: Grid) -> Rule:
+        if isinstance(self._rule, Crossing):
+            return self._rule.extended(grid.points)
+        if isinstance(self._rule, Stationary):
+            return self._rule.extended(grid.points, self._rounding(grid))
+        return self._rule.extended(grid.points, self._experts(grid))
+
+    def _experts(self, grid: Grid) -> Hedge | RegretMatchingPlus:
+        if self.plan.learner == "matching":
+            return RegretMatchingPlus(grid.points)
+        return Hedge(grid.points, self.plan.constants.loss_range, self.horizon)
+
+    def _rounding(self, grid: Grid) -> Rounding:
+        return Nearest(grid) if self.plan.rounding == "nearest" else Barycentric(grid)
+
+    def _outward(self, points: Points) -> Points:
+        return points if self._view is None else self._view.outward(points)
+
+    def _check_promises(self, loss: Loss, support: Points) -> None:
+        points = np.concatenate((self._probes, support))
+        broken = self.loss_class.violation(loss, points, self._tangent, self._inner.diameter)
+        if broken:
+            self._break(broken)
+
+    def _check_rows(self, rows: Points) -> None:
+        """The same check for rows of coefficients on a line, where slopes peak at the ends."""
+        low, high = ends(self._inner)
+        steepest = np.maximum(
+            np.abs(2 * rows[:, 0] * low + rows[:, 1]), np.abs(2 * rows[:, 0] * high + rows[:, 1])
+        )
+        extremes = {
+            int(i) for i in (steepest.argmax(), rows[:, 0].argmin(), rows[:, 0].argmax())
+        } if len(rows) else set()
+        for i in sorted(extremes):
+            self._check_promises(QuadraticFamily(rows[i]), self._probes)
+
+    def _break(self, message: str) -> None:
+        if not self._broken:
+            self._broken = (f"round {self.rounds + 1}: {message}",)
+            warnings.warn(
+                f"a loss breaks what its class promises ({message}): no guarantee from here on",
+                stacklevel=4,
+            )
+
+
+def _probes(action_set: ConvexSetBase) -> Points:
+    """Points where slopes are largest or close to it: vertices if few, else axis extremes."""
+    if isinstance(action_set, Interval) or (
+        action_set.vertices is not None and len(action_set.vertices) <= 16
+    ):
+        return np.asarray(action_set.vertices)
+    axes = action_set.frame[1].T
+    return action_set.minimize_linear(np.concatenate((axes, -axes)))

@@ -1,0 +1,215 @@
+"""How one round is played: three ways to a mixture x with Σ_s x[s]·ℓ(s) ≤ Σ_s x[s]·ℓ(q_s) + δ.
+
+- :class:`Crossing` (d = 1, convex losses): two neighbours whose targets cross, O(log n).
+- :class:`Stationary` (any d): stationary distribution of one recurrent class of sparse rows,
+  found lazily from last round's heaviest point.
+- :class:`Dense` (learners over the grid points): warm-started iteration on the full matrix;
+  what residual remains is charged to the certificate.
+
+A rule owns its bank. ``mix()`` gives (indices, weights) of the support; ``learn`` feeds the
+loss to the learners there and returns what their recommendations lost.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+
+from fullswap.learners import GradientDescent, Hedge, RegretMatchingPlus
+from fullswap.losses import QuadraticFamily, piecewise_linear
+from fullswap.protocols import Indices, Loss, Points, Rounding, Vector
+
+RESIDUAL_SHARE = 1e-4
+"""Dense chains are solved to ‖xQ − x‖₁ ≤ 1e-4·√(n·ln n/t) at round t; see residual_allowance."""
+
+
+def residual_allowance(loss_range: float, n: int, rounds: float) -> float:
+    """(B/2)·Σ_t of the tolerances of :class:`Dense`: 1e-4·B·√(T·n·ln n)."""
+    return RESIDUAL_SHARE * loss_range * math.sqrt(rounds * n * math.log(max(n, 2)))
+
+
+class Rule(Protocol):
+    """One way of playing a round."""
+
+    points: Points
+    residual: float
+
+    def mix(self) -> tuple[Indices, Vector]:
+        """Support and weights of this round's mixture."""
+
+    def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
+        """Update the bank; return Σ-free losses of the recommendations, one per index."""
+
+    def extended(self, points: Points, *args: Any) -> Rule:
+        """The rule on a finer grid, keeping what was learnt where points stayed."""
+
+
+class Crossing:
+    """Crossing on a line, over the packed state of :mod:`fullswap.kernels.loop`."""
+
+    residual = 0.0
+
+    def __init__(self, points: Points, low: float, high: float, rate: Vector, linearised: bool):
+        self.points = points
+        self.low, self.high, self.rate, self.linearised = low, high, rate, linearised
+        self.state = np.zeros((7, len(points)))
+        self.state[:2] = points[:, 0]
+        self.hint = len(points) // 2
+
+    def mix(self) -> tuple[Indices, Vector]:
+        """One or two neighbours."""
+        from fullswap.kernels.crossing import crossing_weight, find_crossing
+
+        self.hint = find_crossing(self.state[0], self.state[1], self.hint)
+        share = crossing_weight(self.state[0], self.state[1], self.hint)
+        if self.hint < 0 or share == 0.0:
+            return np.array([self.hint + 1]), np.ones(1)
+        if share == 1.0:
+            return np.array([self.hint]), np.ones(1)
+        return np.array([self.hint, self.hint + 1]), np.array([share, 1 - share])
+
+    def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
+        """Scaled gradient steps at the support."""
+        from fullswap.kernels.loop import line_learn
+
+        before = self.state[3, indices]
+        if isinstance(loss, QuadraticFamily):
+            a, b, c = loss.coefficients
+            for i, g in zip(indices, weights, strict=True):
+                line_learn(self.state, self.rate, self.low, self.high, self.linearised, i, g, a, b, c)
+        else:
+            # a step only sees slope and value at its target: a line stands for the loss
+            seen = piecewise_linear(loss, self.points) if self.linearised else loss
+            targets = self.state[1, indices][:, None]
+            slopes, values = seen.gradient(targets)[:, 0], seen.value(targets)
+            for i, g, slope, value, q in zip(
+                indices, weights, slopes, values, targets[:, 0], strict=True
+            ):
+                constant = value - slope * q
+                line_learn(
+                    self.state, self.rate, self.low, self.high, False, i, g, 0.0, slope, constant
+                )
+        return (self.state[3, indices] - before) / weights
+
+    def extended(self, points: Points, *args: Any) -> Crossing:
+        """Old points keep their state; new ones start at themselves."""
+        finer = Crossing(points, self.low, self.high, self.rate, self.linearised)
+        places = np.searchsorted(points[:, 0], self.points[:, 0])
+        finer.state[:, places] = self.state
+        finer.hint = int(places[min(max(self.hint, 0), len(places) - 1)])
+        return finer
+
+
+class Stationary:
+    """Lazy recurrent class over cached sparse rows; a row changes only when its learner does."""
+
+    residual = 0.0
+
+    def __init__(self, points: Points, learner: GradientDescent, rounding: Rounding, start: int):
+        from fullswap.kernels.stationary import make_scratch
+
+        self.points = points
+        self.learner, self.rounding = learner, rounding
+        n = len(points)
+        self.bank = learner.init(n)
+        # every learner starts at its own point, so every state starts as absorbing
+        self.bank.targets[:] = points
+        first = rounding(points[:1])
+        width = first.indices.shape[1]
+        self.row_indices = np.repeat(np.arange(n)[:, None], width, axis=1)
+        self.row_weights = np.zeros((n, width))
+        self.row_weights[:, 0] = 1.0
+        self.heaviest = start
+        self._scratch = make_scratch(n)
+        self._stamp = 0
+        self._members = np.zeros(n, np.int64)
+        self._weights = np.zeros(n)
+        self._work = np.zeros((64, 64))
+
+    def mix(self) -> tuple[Indices, Vector]:
+        """One recurrent class with its stationary distribution."""
+        from fullswap.kernels.stationary import stationary_sparse
+
+        while True:
+            self._stamp += 1
+            size = stationary_sparse(
+                self.row_indices, self.row_weights, self.heaviest, self._scratch, self._stamp,
+                self._work, self._members, self._weights,
+            )  # fmt: skip
+            if size > 0:
+                break
+            self._work = np.zeros((2 * -size, 2 * -size))
+        indices, weights = self._members[:size].copy(), self._weights[:size].copy()
+        self.heaviest = int(indices[weights.argmax()])
+        return indices, weights
+
+    def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
+        """Scaled gradient steps at the support, then round the rows that moved."""
+        lost = np.asarray(loss.value(self.bank.targets[indices]), dtype=float)
+        self.bank = self.learner.update(self.bank, loss, weights, indices)
+        rows = self.rounding(self.bank.targets[indices])
+        self.row_indices[indices], self.row_weights[indices] = rows.indices, rows.weights
+        return lost
+
+    def extended(self, points: Points, *args: Any) -> Stationary:
+        """Old points keep their learners; rows are rounded anew on the finer grid."""
+        rounding: Rounding = args[0]
+        place = {row.tobytes(): i for i, row in enumerate(points + 0.0)}
+        where = np.array([place[row.tobytes()] for row in self.points + 0.0])
+        finer = Stationary(points, self.learner, rounding, int(where[self.heaviest]))
+        finer.bank.targets[where] = self.bank.targets
+        finer.bank.weight_sums[where] = self.bank.weight_sums
+        moved = where[self.bank.weight_sums > 0]
+        if moved.size:
+            rows = rounding(finer.bank.targets[moved])
+            finer.row_indices[moved], finer.row_weights[moved] = rows.indices, rows.weights
+        return finer
+
+
+class Dense:
+    """Full rows over the grid points, solved by warm-started iteration."""
+
+    def __init__(self, points: Points, learner: Hedge | RegretMatchingPlus):
+        self.points = points
+        self.learner: Any = learner
+        n = len(points)
+        self.bank = learner.init(n)
+        self.residual = 0.0
+        """Σ_t ‖x_tQ_t − x_t‖₁ so far."""
+        self._all = np.arange(n)
+        self._x = np.full(n, 1 / n)
+        self._work = np.zeros((3, n))
+        self._rounds = 0
+        self._pending = 0.0
+
+    def mix(self) -> tuple[Indices, Vector]:
+        """All points, with a distribution that is stationary up to the tolerance."""
+        from fullswap.kernels.stationary import gth_in_place, stationary_dense
+
+        rows = self.learner.propose(self.bank)
+        n = len(self._x)
+        # Σ_t 1/√t ≤ 2√T, so (B/2)·Σ_t of these tolerances is at most residual_allowance
+        tolerance = RESIDUAL_SHARE * math.sqrt(n * math.log(max(n, 2)) / (self._rounds + 1))
+        left = stationary_dense(rows, self._x, self._work, tolerance, 30)
+        if left > tolerance:
+            gth_in_place(rows.copy(), n, self._x)
+            left = stationary_dense(rows, self._x, self._work, tolerance, 0)
+        self._pending = left
+        return self._all, self._x.copy()
+
+    def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
+        """Feed all experts' losses to all learners."""
+        values = np.asarray(loss.value(self.points), dtype=float)
+        lost = self.learner.propose(self.bank) @ values
+        self.bank = self.learner.update(self.bank, loss, weights)
+        self.residual += self._pending
+        self._rounds += 1
+        return lost
+
+    def extended(self, points: Points, *args: Any) -> Dense:
+        """Experts are tied to the grid: start afresh, keep the residual owed."""
+        finer = Dense(points, args[0])
+        finer.residual, finer._rounds = self.residual, self._rounds
+        return finer

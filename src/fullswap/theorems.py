@@ -1,0 +1,293 @@
+"""The guarantees as numbers: pure arithmetic, no algorithm.
+
+Every bound has the form of [FKO25, Thm BMCS],
+
+    FullSwapReg ≤ δ·T + Σ_s Reg_s ,
+
+with a rounding cost δ per round and the scaled external regret Reg_s of the sub-learner at
+each of the n grid points. So a theorem is a pair of parts: a rounding cost, which reads the
+measured geometry of the grid, and a learning cost, which reads n and T. The constants are
+explicit and hold for any diameter; where they differ from the paper's, docs/errata.md says
+why. A proof gives tuning and bound together, so both live here.
+
+Symbols: T rounds · n grid points · L Lipschitz constant · α strong convexity · β smoothness ·
+D diameter · B = L·D loss range · r covering radius · h hull distance · V simplex variance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+CITATIONS: dict[str, str] = {
+    "FKO25, Thm BMCS": "Blum–Mansour on a discretised convex set: FSR ≤ δT + ΣReg_s",
+    "FKO25, Table 1 row 1": "Lipschitz losses: multiplicative weights on a net",
+    "FKO25, Table 1 row 2": "smooth losses: multiplicative weights on a triangulation",
+    "FKO25, Table 1 row 3": "linear or concave losses: weights on a polytope approximation",
+    "FKO25, Table 1 row 4": "strongly convex losses: gradient descent, nearest-point rounding",
+    "FKO25, Table 1 row 5": "strongly convex and smooth losses: gradient descent, Algorithm BH",
+    "FKO25, Thm disc-main": "discretised swap regret in one dimension",
+    "FKO25, Lemma GDS": "gradient descent on scaled strongly convex losses",
+    "FKO25, Thm GDK": "gradient descent on scaled nearly strongly convex losses",
+    "FKO25, Lemma NH": "nearest-point rounding costs L·ε",
+    "FKO25, Lemma BH": "barycentric rounding of smooth losses costs O(ε²)",
+    "FKO25, Lemma KH": "rounding to neighbours is lossless for piecewise-linearised losses",
+    "FKO25, Def piece-lin": "piecewise linearisation of a convex loss",
+    "FKO25, Algorithm BMCS": "Blum–Mansour for convex sets and convex losses",
+    "FKO25, Algorithm BMNS": "Blum–Mansour for convex sets and non-convex losses",
+    "FKO25, Algorithm BH": "barycentric rounding",
+    "FKO25, Algorithm GDS": "gradient descent for strongly convex losses",
+    "FKO25, Algorithm GDK": "gradient descent for nearly strongly convex losses",
+    "FKO25, Algorithm GDK2": "gradient descent on piecewise-linearised losses",
+    "BM07": "Blum and Mansour, From external to internal regret, JMLR 8 (2007)",
+    "CBL06": "Cesa-Bianchi and Lugosi, Prediction, Learning, and Games (2006)",
+    "Z03": "Zinkevich, Online convex programming, ICML 2003",
+    "TBJB15": "Tammelin, Burch, Johanson, Bowling, Solving heads-up limit hold'em, IJCAI 2015",
+    "GTH85": "Grassmann, Taksar, Heyman, Regenerative analysis, Operations Research 33 (1985)",
+    "LH74": "Lawson and Hanson, Solving Least Squares Problems (1974)",
+}
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What is known of the losses and of the set: L, α, β (None: not smooth), D."""
+
+    lipschitz: float
+    diameter: float
+    strong_convexity: float = 0.0
+    smoothness: float | None = None
+    gap: float = 0.0
+    """Largest gap ε between neighbouring actions (discretised case only)."""
+
+    @property
+    def loss_range(self) -> float:
+        """B = L·D bounds max ℓ − min ℓ."""
+        return self.lipschitz * self.diameter
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """What the bounds need to know of a grid, as measured on it."""
+
+    size: int
+    covering_radius: float
+    hull_distance: float = 0.0
+    variance: float = math.inf
+    """Largest variance of a distribution on one simplex; infinite without a triangulation."""
+
+
+def regret_sum(weight: float) -> float:
+    """Rt(x) = min(x, 1) + ln max(x, 1), the integral of min(1, 1/x).
+
+    >>> regret_sum(0.5), regret_sum(1.0), round(regret_sum(100.0), 3)
+    (0.5, 1.0, 5.605)
+    """
+    return min(weight, 1.0) + math.log(max(weight, 1.0))
+
+
+# --- Rounding costs δ: what one round of rounding to the grid can cost. -------------------
+
+
+def nearest_cost(c: Constants, g: Geometry) -> float:
+    """L·r: rounding to the nearest point, or a crossing in d = 1. [FKO25, Lemma NH]."""
+    return c.lipschitz * g.covering_radius
+
+
+def barycentric_cost(c: Constants, g: Geometry) -> float:
+    """L·h + β·V/2: projection to the hull, then a mean-preserving split. [FKO25, Lemma BH]."""
+    if c.smoothness is None:
+        return math.inf
+    return c.lipschitz * g.hull_distance + c.smoothness * g.variance / 2
+
+
+def hull_cost(c: Constants, g: Geometry) -> float:
+    """L·h: concave losses never gain from splitting a hull point into vertices."""
+    return c.lipschitz * g.hull_distance
+
+
+def lossless_cost(c: Constants, g: Geometry) -> float:
+    """0: neighbours represent a piecewise-linearised loss exactly. [FKO25, Lemma KH]."""
+    return 0.0
+
+
+# --- Learning costs Σ_s Reg_s of n sub-learners over T rounds. ----------------------------
+
+
+def hedge_cost(c: Constants, n: int, rounds: float) -> float:
+    """B·√(T·n·ln n / 2): multiplicative weights with the common rate of a known horizon."""
+    return c.loss_range * math.sqrt(rounds * n * math.log(n) / 2)
+
+
+def anytime_hedge_cost(c: Constants, n: int, rounds: float) -> float:
+    """B·√(n·(n + T)·ln n): per-state Reg_s ≤ B√((1 + G_s)·ln n), then Cauchy–Schwarz."""
+    return c.loss_range * math.sqrt(n * (n + rounds) * math.log(n))
+
+
+def matching_cost(c: Constants, n: int, rounds: float) -> float:
+    """B·n·√T: regret matching+ has Reg_s ≤ B·√(n·G_s). [TBJB15]."""
+    return c.loss_range * n * math.sqrt(rounds)
+
+
+def gradient_cost(c: Constants, n: int, rounds: float) -> float:
+    """√2·L·D·√(n·T): projected gradient descent on convex losses. [Z03], scaled."""
+    return math.sqrt(2 * n * rounds) * c.loss_range
+
+
+def strongly_convex_cost(c: Constants, n: int, rounds: float) -> float:
+    """(n·L²/2α)·Rt(T/n): [FKO25, Lemma GDS] with the uncapped rate 1/(αG)."""
+    if c.strong_convexity <= 0:
+        return math.inf
+    return n * c.lipschitz**2 / (2 * c.strong_convexity) * regret_sum(rounds / n)
+
+
+def nearly_strongly_convex_cost(c: Constants, n: int, rounds: float, ratio: float) -> float:
+    """√2·τ·ε·L·√(nT) + (n·L²/2ρ)·Rt(T/n), ρ = α(1 − 1/τ)². [FKO25, Thm GDK], corrected.
+
+    Infinite where the schedule is not defined: τ ≤ 1, or ρ·τ·ε > √2·L.
+    """
+    if ratio <= 1 or c.strong_convexity <= 0:
+        return math.inf
+    modulus = c.strong_convexity * (1 - 1 / ratio) ** 2
+    if modulus * ratio * c.gap > math.sqrt(2) * c.lipschitz:
+        return math.inf
+    slow = math.sqrt(2 * n * rounds) * ratio * c.gap * c.lipschitz
+    return slow + n * c.lipschitz**2 / (2 * modulus) * regret_sum(rounds / n)
+
+
+@lru_cache(maxsize=4096)
+def best_ratio(c: Constants, n: int, rounds: float) -> float:
+    """The τ > 1 that minimises the nearly-strongly-convex cost (golden section on ln(τ − 1)).
+
+    The cost is quasi-convex in τ: a rising linear term plus a falling 1/(1 − 1/τ)² term.
+    """
+    shrink = (math.sqrt(5) - 1) / 2
+
+    def cost(x: float) -> float:
+        return nearly_strongly_convex_cost(c, n, rounds, 1 + math.exp(x))
+
+    low, high = -6.0, 12.0
+    while high > low and not math.isfinite(cost(high)):
+        high -= 0.25
+    for _ in range(80):
+        left, right = high - shrink * (high - low), low + shrink * (high - low)
+        if cost(left) <= cost(right):
+            high = right
+        else:
+            low = left
+    return 1 + math.exp((low + high) / 2)
+
+
+def discretised_cost(c: Constants, n: int, rounds: float) -> float:
+    """The nearly-strongly-convex cost at its best τ."""
+    return nearly_strongly_convex_cost(c, n, rounds, best_ratio(c, n, rounds))
+
+
+# --- Theorems: a rounding cost and a learning cost. ----------------------------------------
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """One result: FSR ≤ min(B·T, δ·T + Σ Reg_s), with its citation and the paper's exponent."""
+
+    name: str
+    citation: str
+    assumption: str
+    rounding_cost: Callable[[Constants, Geometry], float]
+    learning_cost: Callable[[Constants, int, float], float]
+    exponent: Callable[[int], float]
+    """d ↦ a where the paper states Õ(T^a)."""
+    restarts: bool = False
+    """True if learners start afresh when a grid is refined (experts tied to grid points)."""
+    needs_convexity: bool = False
+
+    def bound(self, c: Constants, g: Geometry, rounds: float) -> float:
+        """Guaranteed at most, for a grid kept over all rounds."""
+        return min(c.loss_range * rounds, self.total(c, g, rounds))
+
+    def total(self, c: Constants, g: Geometry, rounds: float) -> float:
+        """δ·T + Σ Reg_s, which may exceed the trivial B·T."""
+        return self.rounding_cost(c, g) * rounds + self.learning_cost(c, g.size, rounds)
+
+    def tune(
+        self,
+        c: Constants,
+        rounds: float,
+        geometry_at: Callable[[int], Geometry | None],
+        first: int = 1,
+    ) -> tuple[int, float]:
+        """Return (level, bound) minimising the explicit bound over grid levels first, first+1, …
+
+        ``geometry_at(level)`` measures the grid of that level (finer as the level grows) and
+        returns None when the level is out of reach. Rounding cost falls and learning cost
+        grows with the level, so levels are doubled until the total rises, and the bracket
+        around the best is searched by thirds.
+
+        >>> squared = Constants(lipschitz=2.0, diameter=1.0, strong_convexity=2.0, smoothness=2.0)
+        >>> line = lambda N: Geometry(N + 1, 0.5 / N, 0.0, 0.25 / N**2)
+        >>> level, bound = THEOREMS["strongly convex and smooth"].tune(squared, 1e6, line)
+        >>> level, round(bound, 1)
+        (37, 607.4)
+        """
+
+        @lru_cache(maxsize=None)
+        def total(level: int) -> float:
+            geometry = geometry_at(level)
+            return math.inf if geometry is None else self.total(c, geometry, rounds)
+
+        low, best = first, first
+        high = first
+        while math.isfinite(total(high)) and total(high) <= 2 * total(best):
+            if total(high) <= total(best):
+                best = high
+            high = max(high + 1, 2 * high)
+        low, high = max(first, best // 2), min(high, 2 * best + 1)
+        while high - low > 2:
+            third = (high - low) // 3
+            if total(low + third) <= total(high - third):
+                high -= third
+            else:
+                low += third
+        best = min((total(level), level) for level in {*range(low, high + 1), best})[1]
+        return best, min(c.loss_range * rounds, total(best))
+
+
+def _theorems() -> Iterator[Theorem]:
+    yield Theorem(
+        "lipschitz", "FKO25, Table 1 row 1", "L-Lipschitz losses",
+        nearest_cost, hedge_cost, lambda d: (d + 1) / (d + 2), restarts=True,
+    )  # fmt: skip
+    yield Theorem(
+        "smooth", "FKO25, Table 1 row 2", "L-Lipschitz, β-smooth losses",
+        barycentric_cost, hedge_cost, lambda d: (d + 2) / (d + 4), restarts=True,
+    )  # fmt: skip
+    yield Theorem(
+        "concave", "FKO25, Table 1 row 3", "L-Lipschitz, linear or concave losses",
+        hull_cost, hedge_cost, lambda d: (d + 1) / (d + 3), restarts=True,
+    )  # fmt: skip
+    yield Theorem(
+        "strongly convex", "FKO25, Table 1 row 4", "L-Lipschitz, α-strongly convex losses",
+        nearest_cost, strongly_convex_cost, lambda d: d / (d + 1), needs_convexity=True,
+    )  # fmt: skip
+    yield Theorem(
+        "strongly convex and smooth", "FKO25, Table 1 row 5",
+        "L-Lipschitz, α-strongly convex, β-smooth losses",
+        barycentric_cost, strongly_convex_cost, lambda d: d / (d + 2), needs_convexity=True,
+    )  # fmt: skip
+    yield Theorem(
+        "discretised", "FKO25, Thm disc-main",
+        "L-Lipschitz, α-strongly convex losses, given actions on a line (swaps among them)",
+        lossless_cost, discretised_cost, lambda d: 1 / 2, needs_convexity=True,
+    )  # fmt: skip
+
+
+THEOREMS: dict[str, Theorem] = {theorem.name: theorem for theorem in _theorems()}
+"""The six results of the paper, by row name."""
+
+
+def with_learning_cost(
+    theorem: Theorem, cost: Callable[[Constants, int, float], float], restarts: bool
+) -> Theorem:
+    """Return the theorem with another sub-learner, hence another Σ Reg_s."""
+    return replace(theorem, learning_cost=cost, restarts=restarts)

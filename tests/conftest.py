@@ -1,0 +1,19 @@
+"""Settings shared by all tests: one thread per process, reproducible Hypothesis examples."""
+
+import os
+
+# Before numpy or numba load: test processes run side by side and must not multiply threads.
+for _variable in (
+    "NUMBA_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+):
+    os.environ[_variable] = "1"
+os.environ["MPLBACKEND"] = "Agg"  # plots are drawn without a display
+
+from hypothesis import settings  # noqa: E402
+
+# No deadline: the first call of a kernel compiles it.
+settings.register_profile("fullswap", derandomize=True, deadline=None, max_examples=50)
+settings.load_profile("fullswap")
