@@ -68,12 +68,23 @@ class QuadraticFamily:
 
     def value(self, points: Points) -> Vector:
         """Values at the points, shape (m,)."""
-        a, b, c = self.coefficients[0], self.coefficients[1:-1], self.coefficients[-1]
-        return a * np.einsum("ij,ij->i", points, points) + points @ b + c
+        from fullswap.kernels.quadratic import quadratic_values
+
+        return quadratic_values(self.coefficients, self._checked(points))
 
     def gradient(self, points: Points) -> Points:
         """2·a·x + b at the points, shape (m, A)."""
-        return 2 * self.coefficients[0] * points + self.coefficients[1:-1]
+        from fullswap.kernels.quadratic import quadratic_gradients
+
+        return quadratic_gradients(self.coefficients, self._checked(points))
+
+    def _checked(self, points: Points) -> Points:
+        """Kernels do not look: points must have this loss's number of coordinates."""
+        if points.ndim != 2 or points.shape[1] != self.coefficients.size - 2:
+            raise ValueError(
+                f"points must have shape (m, {self.ambient_dim}), got {points.shape}"
+            )
+        return points
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(coefficients={self.coefficients.tolist()})"
@@ -278,9 +289,12 @@ class LossClass:
         """
         coefficients = getattr(loss, "coefficients", None)
         if coefficients is not None:
-            broken = self._curvature_violation(2 * float(coefficients[0]))
-            if broken:
-                return broken
+            from fullswap.kernels.quadratic import steepest_slope
+
+            steepest = steepest_slope(coefficients, points, tangent)
+            if steepest > self.lipschitz * (1 + SLACK):
+                return f"slope {steepest:.6g} exceeds lipschitz = {self.lipschitz:.6g}"
+            return self._curvature_violation(2 * float(coefficients[0]))
         if getattr(loss, "has_gradient", True):
             slopes = np.sqrt(np.square(loss.gradient(points) @ tangent).sum(axis=1))
             steepest = float(slopes.max())

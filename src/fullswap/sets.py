@@ -797,10 +797,11 @@ def _nearest_in_hull(corners: Array, point: Array) -> Array:
     """
     active, weights = _guess_face(corners, point)
     best, best_residual = None, point
-    while True:
+    # Few more steps than corners in practice; the limit is for cycles made by rounding alone.
+    for _ in range(100 + 20 * len(corners)):
         # Move to the nearest point of the affine hull; leave corners behind that block the way.
         while True:
-            goal = _affine_weights(corners[active], point)
+            goal, residual = _affine_weights(corners[active], point)
             blocked = goal <= 0.0
             if not blocked.any():
                 break
@@ -813,25 +814,35 @@ def _nearest_in_hull(corners: Array, point: Array) -> Array:
             weights /= weights.sum()
         weights = goal / goal.sum()
         current = weights @ corners[active]
-        residual = point - current
         # Squared distances fall by this much; their difference would lose all digits far away.
         if best is not None and (current - best) @ (residual + best_residual) <= 0.0:
-            return best  # rounding: no progress is possible any more
+            return best  # no progress beyond rounding
         best, best_residual = current, residual
-        gains = (corners - current) @ residual
+        gains = (corners - corners[active[0]]) @ residual
+        gains[active] = 0.0
         entering = int(gains.argmax())
         distance = math.sqrt(residual @ residual)
-        if gains[entering] <= 4.0 * _EPS * distance or entering in active:
-            return current
+        if gains[entering] <= 4.0 * _EPS * distance:
+            break
         active, weights = np.append(active, entering), np.append(weights, 0.0)
+    return current
 
 
-def _affine_weights(corners: Array, point: Array) -> Array:
-    """Return weights of sum 1 with which the corners (k, A) make the point nearest to ``point``."""
+def _affine_weights(corners: Array, point: Array) -> tuple[Array, Array]:
+    """Return weights of sum 1 with which corners (k, A) come nearest to ``point``, and the rest.
+
+    The rest (A,) is orthogonal to the edges to full relative accuracy, however short it is: that
+    takes a second round of least squares.
+    """
+    rest = point - corners[0]
     if len(corners) == 1:
-        return np.ones(1)
-    steps = np.linalg.lstsq((corners[1:] - corners[0]).T, point - corners[0], rcond=None)[0]
-    return np.concatenate([[1.0 - steps.sum()], steps])
+        return np.ones(1), rest
+    edges = (corners[1:] - corners[0]).T
+    steps = np.linalg.lstsq(edges, rest, rcond=None)[0]
+    rest = rest - edges @ steps
+    correction = np.linalg.lstsq(edges, rest, rcond=None)[0]
+    steps += correction
+    return np.concatenate([[1.0 - steps.sum()], steps]), rest - edges @ correction
 
 
 def _guess_face(corners: Array, point: Array) -> tuple[npt.NDArray[np.intp], Array]:
@@ -902,7 +913,7 @@ class Custom(ConvexSetBase):
                 raise ValueError(f"{name} is {function!r}; allowed: a function")
         if contains is not None and not callable(contains):
             raise ValueError(f"contains is {contains!r}; allowed: a function or None")
-        ends = _call("minimize_linear", minimize_linear, np.vstack([np.eye(dim), -np.eye(dim)]))
+        ends = _call("minimize_linear", minimize_linear, _probes(dim))
         self._store(
             _functions=(project, minimize_linear, contains),
             dim=dim,
@@ -979,16 +990,24 @@ def _call_contains(function: RowFunction, rows: Array) -> npt.NDArray[np.bool_]:
     return result
 
 
+def _probes(dim: int) -> Array:
+    """Return directions (m, dim): both ways along the axes, and a fixed sample of others.
+
+    Along the axes alone a set may show its faces, whose minimisers can all lie in one of them.
+    """
+    others = np.random.default_rng(0).normal(size=(max(16, 2 * dim), dim))
+    return np.vstack([np.eye(dim), -np.eye(dim), others])
+
+
 def _check_custom(custom: Custom) -> None:
     """Raise ValueError if the functions of a custom set contradict each other on a sample."""
     from scipy.spatial.distance import cdist
 
     dim, center, diameter = custom.dim, custom.center, custom.diameter
-    generator = np.random.default_rng(0)
-    directions = np.vstack([np.eye(dim), -np.eye(dim), generator.normal(size=(16, dim))])
+    directions = _probes(dim)
     support = custom._minimize_linear(directions)
     radii = diameter * np.repeat([0.1, 0.5, 3.0], 16)[:, np.newaxis]
-    around = center + radii * generator.normal(size=(48, dim))
+    around = center + radii * np.random.default_rng(1).normal(size=(48, dim))
     sample = np.vstack([around, center - diameter * directions, support])
     nearest = custom._project(sample)
     known = np.vstack([support, nearest])
@@ -1032,11 +1051,13 @@ def _check_custom(custom: Custom) -> None:
     contains = custom._functions[2]
     if contains is None:
         return
-    accepted = int(_call_contains(contains, sample)[lengths > slack].sum())
+    # A little outside and a little inside, because no rule can decide exactly on the boundary.
+    out = lengths > slack
+    just_outside = nearest[out] + 0.01 * diameter * offsets[out] / lengths[out, np.newaxis]
+    accepted = int(_call_contains(contains, np.vstack([sample[out], just_outside])).sum())
     if accepted:
         raise ValueError(f"contains is inconsistent: it accepts {accepted} points project moves")
     middle = known.mean(axis=0)
-    # A little inside, because no rule can decide exactly on the boundary.
     rejected = int((~_call_contains(contains, middle + 0.99 * (known - middle))).sum())
     if rejected:
         raise ValueError(f"contains is inconsistent: it rejects {rejected} points of the set")

@@ -241,6 +241,8 @@ class Theorem:
         while math.isfinite(total(high)) and total(high) <= 2 * total(best):
             if total(high) <= total(best):
                 best = high
+            if geometry_at(max(high + 1, 2 * high)) == geometry_at(high):
+                break  # the grid is exact: finer levels are the same
             high = max(high + 1, 2 * high)
         low, high = max(first, best // 2), min(high, 2 * best + 1)
         while high - low > 2:

@@ -14,7 +14,7 @@ import numpy as np
 
 from fullswap.protocols import Indices, Loss, Points, Vector
 from fullswap.sets import ConvexSetBase
-from fullswap.theorems import Constants
+from fullswap.theorems import Constants, nearly_strongly_convex_cost, strongly_convex_cost
 
 
 class Rate(Protocol):
@@ -69,8 +69,6 @@ class StronglyConvexRate:
 
     def regret(self, weight_sum: float) -> float:
         """(L²/2α)·Rt(G)."""
-        from fullswap.theorems import strongly_convex_cost
-
         return strongly_convex_cost(self.constants, 1, weight_sum)
 
 
@@ -117,8 +115,6 @@ class NearlyStronglyConvexRate:
 
     def regret(self, weight_sum: float) -> float:
         """√2·τ·ε·L·√G + (L²/2ρ)·Rt(G)."""
-        from fullswap.theorems import nearly_strongly_convex_cost
-
         return nearly_strongly_convex_cost(self.constants, 1, weight_sum, self.ratio)
 
 
@@ -136,6 +132,7 @@ class GradientDescent:
     def __init__(self, action_set: ConvexSetBase, rate: Rate, start: Points | None = None) -> None:
         self.action_set = action_set
         self.rate = rate
+        self._rate = rate.parameters()
         self._start = start
 
     def init(self, n: int) -> GradientState:
@@ -152,14 +149,17 @@ class GradientDescent:
         self, state: GradientState, loss: Loss, weights: Vector, rows: Indices | None = None
     ) -> GradientState:
         """One scaled gradient step for the rows with positive weight."""
+        from fullswap.kernels.quadratic import gradient_steps
+
         rows = np.arange(len(state.weight_sums)) if rows is None else rows
-        active = weights > 0
-        rows, weights = rows[active], weights[active]
+        if not weights.all():
+            rows, weights = rows[weights > 0], weights[weights > 0]
         if rows.size:
-            targets = state.targets[rows]
-            slopes = loss.gradient(targets)
-            sums = state.weight_sums[rows] + weights
-            steps = (self.rate(sums) * weights)[:, None]
-            state.targets[rows] = self.action_set.project(targets - steps * slopes)
+            slopes = loss.gradient(state.targets[rows])
+            steps, sums = np.empty_like(slopes), np.empty(len(rows))
+            gradient_steps(
+                state.targets, state.weight_sums, rows, weights, slopes, self._rate, steps, sums
+            )
+            state.targets[rows] = self.action_set._project(steps)
             state.weight_sums[rows] = sums
         return state

@@ -46,10 +46,12 @@ class Tally:
 
     def add(self, labels: Indices, weights: Vector, loss: Loss) -> None:
         """One round: distinct labels with their weights, and the loss they met."""
-        self.weights[labels] += weights
         if isinstance(loss, QuadraticFamily):
-            self.sums[labels] += weights[:, None] * loss.coefficients
+            from fullswap.kernels.quadratic import add_to_tally
+
+            add_to_tally(self.weights, self.sums, labels, weights, loss.coefficients)
             return
+        self.weights[labels] += weights
         # the loss is kept, so its id cannot be given to another one meanwhile
         held = self.others.setdefault(id(loss), (loss, np.zeros(len(self.points))))[1]
         held[labels] += weights

@@ -54,7 +54,7 @@ LEARNERS_OF_ROW = {
     "discretised": ("gradient",),
 }
 
-MAX_POINTS = {"gradient": 200_000, "hedge": 2_000, "matching": 2_000}
+MAX_POINTS = {"gradient": 10**6, "hedge": 2_000, "matching": 2_000}
 """Largest grids tried: n × n weights of expert learners must fit the memory."""
 
 ANYTIME_RATIO = 2.0
@@ -247,7 +247,9 @@ def _make(
         loss_class.smoothness,
         float(np.diff(actions).max()) if actions is not None else 0.0,
     )
-    limit = MAX_POINTS[learner] if action_set.dim > 1 or learner != "gradient" else 10**9
+    limit = MAX_POINTS[learner]
+    if horizon is not None:
+        limit = min(limit, max(horizon, 2 ** (action_set.dim + 2)))  # a round for every point
     common = dict(learner=learner, rule=rule, constants=constants, action_set=action_set)
     if row == "discretised":
         assert actions is not None

@@ -1,0 +1,70 @@
+"""Losses a·‖x‖² + ⟨b, x⟩ + c on a few points: one call instead of a handful of array operations.
+
+Symbols: coefficients (A + 2,) = [a, b_1, …, b_A, c] · points (m, A).
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def quadratic_values(coefficients, points):
+    """Values at the points, shape (m,)."""
+    m, width = points.shape
+    out = np.empty(m)
+    for i in range(m):
+        square, inner = 0.0, 0.0
+        for j in range(width):
+            square += points[i, j] * points[i, j]
+            inner += points[i, j] * coefficients[j + 1]
+        out[i] = coefficients[0] * square + inner + coefficients[width + 1]
+    return out
+
+
+@njit(cache=True)
+def quadratic_gradients(coefficients, points):
+    """Gradients 2·a·x + b at the points, shape (m, A)."""
+    m, width = points.shape
+    out = np.empty((m, width))
+    for i in range(m):
+        for j in range(width):
+            out[i, j] = 2.0 * coefficients[0] * points[i, j] + coefficients[j + 1]
+    return out
+
+
+@njit(cache=True)
+def steepest_slope(coefficients, points, tangent):
+    """Largest norm of the gradient along the set, over the points; tangent (A, d) orthonormal."""
+    m, width = points.shape
+    steepest = 0.0
+    for i in range(m):
+        square = 0.0
+        for k in range(tangent.shape[1]):
+            along = 0.0
+            for j in range(width):
+                slope = 2.0 * coefficients[0] * points[i, j] + coefficients[j + 1]
+                along += slope * tangent[j, k]
+            square += along * along
+        steepest = max(steepest, square)
+    return np.sqrt(steepest)
+
+
+@njit(cache=True)
+def add_to_tally(weights_sum, sums, labels, weights, coefficients):
+    """weights_sum[s] += g and sums[s] += g·coefficients for the labels s of one round."""
+    for i in range(labels.shape[0]):
+        s, g = labels[i], weights[i]
+        weights_sum[s] += g
+        for j in range(coefficients.shape[0]):
+            sums[s, j] += g * coefficients[j]
+
+
+@njit(cache=True)
+def gradient_steps(targets, weight_sums, rows, weights, slopes, rate, out, sums):
+    """out = x − η(G)·g·∇ for the rows, and sums = G; rate as in :mod:`fullswap.kernels.loop`."""
+    for i in range(rows.shape[0]):
+        total = weight_sums[rows[i]] + weights[i]
+        sums[i] = total
+        eta = 1.0 / (rate[0] * total) if total <= rate[2] else rate[1] / np.sqrt(total)
+        for j in range(targets.shape[1]):
+            out[i, j] = targets[rows[i], j] - eta * weights[i] * slopes[i, j]
