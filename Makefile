@@ -19,7 +19,7 @@ demo: $(INSTALLED)  ## a short tour on the command line
 	$(BIN)/fullswap demo
 
 test: $(INSTALLED)  ## tests and documentation examples, without the slow ones
-	$(BIN)/python -m pytest -n auto --maxprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 2 --dist worksteal
 
 check: $(INSTALLED)  ## lint, format, types, import contracts
 	$(BIN)/ruff check .

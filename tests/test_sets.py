@@ -782,6 +782,7 @@ def test_flat_polytopes_are_refused(points):
         ([[1.0]], [1.0], "describe an unbounded set"),
         ([[1.0], [2.0]], [1.0, 1.0], "describe an unbounded set"),
         ([[0.0, 0.0]], [1.0], "describe an unbounded set"),
+        ([[1.0, 2.0]], [1.0], "describe an unbounded set"),
         ([[-1.0, 0.0], [0.0, -1.0]], [0.5, 0.5], "describe an unbounded set"),
         ([[-1.0, 0.0], [0.0, -1.0], [1.0, 0.0]], [0.5, 0.5, 0.5], "describe an unbounded set"),
         ([[1.0, 0.0], [-1.0, 0.0], [2.0, 0.0]], [1.0, 1.0, 1.0], "describe an unbounded set"),
@@ -857,6 +858,11 @@ def test_custom_sets_work_like_what_they_describe():
         )
     with pytest.raises(NotImplementedError, match="curvature is -2.0.*Custom"):
         custom.minimize_quadratic([1.0, -2.0], [[0.0, 1.0], [0.0, 1.0]])
+
+
+def test_custom_sets_far_away_are_allowed_their_rounding():
+    far = custom_box(np.zeros(2), np.ones(2)).moved(shift=1e11)
+    assert np.abs(far.project([1e11 + 0.5, 2e11]) - [1e11 + 0.5, 1e11 + 1.0]).max() <= 1e-4
 
 
 def test_custom_center_is_inside_although_ties_hide_a_corner():

@@ -229,7 +229,7 @@ def _lower_facets(grid: Points, values: Vector) -> tuple[Points, Vector]:
 
     # An affine loss lifts to a flat set, which has no facets: fit it directly.
     design = np.column_stack((grid, np.ones(len(grid))))
-    fit, *_ = np.linalg.lstsq(design, values, rcond=None)
+    fit: Vector = np.linalg.lstsq(design, values, rcond=None)[0].astype(float)
     scale = max(float(np.ptp(values)), 1e-300)
     if np.abs(design @ fit - values).max() <= 1e-12 * scale or np.ptp(values) == 0:
         return fit[None, :-1], fit[-1:]

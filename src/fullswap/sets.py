@@ -770,8 +770,6 @@ def _vertices_of_inequalities(matrix: Array, bounds: Array) -> Array:
         )
     if radius <= 1e-12 * unit:
         raise _flat("inequalities")
-    if rows < dim + 1:
-        raise unbounded
     if dim == 1:
         below, above = matrix[:, 0] < 0.0, matrix[:, 0] > 0.0
         if not (below.any() and above.any()):
@@ -796,8 +794,7 @@ def _nearest_in_hull(corners: Array, point: Array) -> Array:
     hull contains the current point in its relative interior, ``weights`` its coordinates there.
     """
     active, weights = _guess_face(corners, point)
-    best, best_residual = None, point
-    # Few more steps than corners in practice; the limit is for cycles made by rounding alone.
+    # A handful of steps in practice; the limit is for cycles that rounding might make.
     for _ in range(100 + 20 * len(corners)):
         # Move to the nearest point of the affine hull; leave corners behind that block the way.
         while True:
@@ -814,10 +811,6 @@ def _nearest_in_hull(corners: Array, point: Array) -> Array:
             weights /= weights.sum()
         weights = goal / goal.sum()
         current = weights @ corners[active]
-        # Squared distances fall by this much; their difference would lose all digits far away.
-        if best is not None and (current - best) @ (residual + best_residual) <= 0.0:
-            return best  # no progress beyond rounding
-        best, best_residual = current, residual
         gains = (corners - corners[active[0]]) @ residual
         gains[active] = 0.0
         entering = int(gains.argmax())
@@ -1016,7 +1009,7 @@ def _check_custom(custom: Custom) -> None:
     lengths = np.linalg.norm(offsets, axis=1)
     steepness = np.linalg.norm(directions, axis=1)[:, np.newaxis]
     # Positions may be off by this much, as those of a projection that iterates are.
-    slack = 1e-6 * diameter + 1e-12 * float(np.abs(known).max())
+    slack = 1e-6 * diameter + 32.0 * _EPS * float(np.abs(known).max())
 
     def refuse(excess: Array, name: str, what: str) -> None:
         if excess.max() > slack:

@@ -160,7 +160,8 @@ def nearly_strongly_convex_cost(c: Constants, n: int, rounds: float, ratio: floa
 def best_ratio(c: Constants, n: int, rounds: float) -> float:
     """The τ > 1 that minimises the nearly-strongly-convex cost (golden section on ln(τ − 1)).
 
-    The cost is quasi-convex in τ: a rising linear term plus a falling 1/(1 − 1/τ)² term.
+    The cost is convex in u = τ − 1: a linear term plus one in (1 + 1/u)². The schedule is
+    defined while ρ·τ·ε ≤ √2·L, that is u²/(1 + u) ≤ s = √2·L/(α·ε).
     """
     shrink = (math.sqrt(5) - 1) / 2
 
@@ -168,8 +169,10 @@ def best_ratio(c: Constants, n: int, rounds: float) -> float:
         return nearly_strongly_convex_cost(c, n, rounds, 1 + math.exp(x))
 
     low, high = -6.0, 12.0
-    while high > low and not math.isfinite(cost(high)):
-        high -= 0.25
+    if c.strong_convexity * c.gap > 0:
+        s = math.sqrt(2) * c.lipschitz / (c.strong_convexity * c.gap)
+        edge = (s + math.sqrt(s * (s + 4))) / 2
+        high = min(high, math.log(edge) - 1e-12)  # a hair inside, so that the cost is finite
     for _ in range(80):
         left, right = high - shrink * (high - low), low + shrink * (high - low)
         if cost(left) <= cost(right):
@@ -221,8 +224,9 @@ class Theorem:
 
         ``geometry_at(level)`` measures the grid of that level (finer as the level grows) and
         returns None when the level is out of reach. Rounding cost falls and learning cost
-        grows with the level, so levels are doubled until the total rises, and the bracket
-        around the best is searched by thirds.
+        grows with the level, so no level between two others costs less than the rounding of
+        the finer and the learning of the coarser: ranges where that exceeds the best are
+        skipped, the others halved. The sum itself may have several valleys.
 
         >>> squared = Constants(lipschitz=2.0, diameter=1.0, strong_convexity=2.0, smoothness=2.0)
         >>> line = lambda N: Geometry(N + 1, 0.5 / N, 0.0, 0.25 / N**2)
@@ -232,27 +236,33 @@ class Theorem:
         """
 
         @lru_cache(maxsize=None)
-        def total(level: int) -> float:
+        def costs(level: int) -> tuple[float, float]:
             geometry = geometry_at(level)
-            return math.inf if geometry is None else self.total(c, geometry, rounds)
+            if geometry is None:
+                return 0.0, math.inf
+            learning = self.learning_cost(c, geometry.size, rounds)
+            return self.rounding_cost(c, geometry) * rounds, learning
 
-        low, best = first, first
-        high = first
-        while math.isfinite(total(high)) and total(high) <= 2 * total(best):
-            if total(high) <= total(best):
-                best = high
-            if geometry_at(max(high + 1, 2 * high)) == geometry_at(high):
-                break  # the grid is exact: finer levels are the same
-            high = max(high + 1, 2 * high)
-        low, high = max(first, best // 2), min(high, 2 * best + 1)
-        while high - low > 2:
-            third = (high - low) // 3
-            if total(low + third) <= total(high - third):
-                high -= third
-            else:
-                low += third
-        best = min((total(level), level) for level in {*range(low, high + 1), best})[1]
-        return best, min(c.loss_range * rounds, total(best))
+        best, lowest = first, sum(costs(first))
+
+        def hopeless(floor: float) -> bool:
+            return not floor < lowest * (1 - 1e-12)  # also where every cost is infinite
+
+        last = first
+        while math.isfinite(lowest) and not hopeless(costs(last)[1]):
+            last = max(last + 1, 2 * last)
+            best, lowest = min((best, lowest), (last, sum(costs(last))), key=lambda pair: pair[1])
+        ranges = [(first, last)]
+        while ranges:
+            coarse, fine = ranges.pop()
+            if fine - coarse < 2 or hopeless(costs(fine)[0] + costs(coarse)[1]):
+                continue
+            middle = (coarse + fine) // 2
+            best, lowest = min(
+                (best, lowest), (middle, sum(costs(middle))), key=lambda pair: pair[1]
+            )
+            ranges += [(coarse, middle), (middle, fine)]
+        return best, min(c.loss_range * rounds, lowest)
 
 
 def _theorems() -> Iterator[Theorem]:

@@ -78,8 +78,8 @@ class Transcript:
             for mixture, _ in rounds
         ]
         points = np.array([np.frombuffer(key) for key in known]).reshape(len(known), -1)
-        mixtures = [m.weights for m, _ in rounds]
-        return cls.from_rows(action_set, points, labels, mixtures, [x for _, x in rounds], **context)
+        weights, losses = [m.weights for m, _ in rounds], [loss for _, loss in rounds]
+        return cls.from_rows(action_set, points, labels, weights, losses, **context)
 
     @classmethod
     def from_rows(
@@ -91,7 +91,7 @@ class Transcript:
         losses: Sequence[Loss],
         **context: Any,
     ) -> Transcript:
-        """Pad ragged rows of labels and weights, and carry the losses as compactly as they allow."""
+        """Pad ragged rows of labels and weights; carry the losses as compactly as they allow."""
         lengths = np.array([len(row) for row in weights], dtype=int)
         shape = (len(weights), int(lengths.max(initial=1)))
         indices, padded = np.zeros(shape, np.int64), np.zeros(shape)

@@ -10,6 +10,7 @@ the lifted lower hull and ‖x‖² peaks at the centre of an empty ball.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.grids.base import Grid, enclosing_radius_squared
 from fullswap.grids.boundary import boundary_points, measured_hull_distance
@@ -122,7 +123,7 @@ class DelaunayLocator:
         weights /= weights.sum(axis=1, keepdims=True)
         return SparseRows(self._simplices[simplex], weights)
 
-    def _barycentric(self, simplex: Points, y: Points) -> Points:
+    def _barycentric(self, simplex: NDArray[np.integer], y: Points) -> Points:
         head = np.einsum("sij,sj->si", self._inverse[simplex], y - self._last[simplex])
         return np.column_stack((head, 1 - head.sum(axis=1)))
 

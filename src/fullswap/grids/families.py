@@ -73,7 +73,7 @@ def line(action_set: ConvexSetBase, coordinates: Vector) -> Grid:
         raise ValueError(f"actions must lie in [{low:.6g}, {high:.6g}], got {t[0]} to {t[-1]}")
     gaps = np.diff(t)
     widest = float(gaps.max()) if gaps.size else 0.0
-    h = max(t[0] - low, high - t[-1], 0.0)
+    h = float(max(t[0] - low, high - t[-1], 0.0))
     origin, basis = action_set.frame
     locator = _LineLocator(t, origin, basis[:, 0]) if t.size > 1 else None
     points = t[:, None] * basis[:, 0] + origin

@@ -16,11 +16,13 @@ from fullswap.kernels.crossing import crossing_weight, find_crossing
 POINT, TARGET, WEIGHT, RECOMMENDED, CURVATURE, SLOPE, CONSTANT = range(7)
 
 
-@njit(cache=True, inline="always")
-def _learning_rate(rate, weight_sum):
+# error_model="numpy": G > 0 whenever a rate is asked for, so division needs no check.
+@njit(cache=True, inline="always", error_model="numpy")
+def _scaled_rate(rate, weight_sum, g):
+    # η·g at once: η alone would overflow for the smallest weights
     if weight_sum <= rate[2]:
-        return 1.0 / (rate[0] * weight_sum)
-    return rate[1] / np.sqrt(weight_sum)
+        return g / (rate[0] * weight_sum)
+    return rate[1] * g / np.sqrt(weight_sum)
 
 
 @njit(cache=True)
@@ -36,7 +38,7 @@ def cell_of(points, x):
     return low
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def line_learn(state, rate, low, high, linearised, i, g, a, b, c):
     """Feed the loss with scale g > 0 to the learner at point i."""
     q = state[TARGET, i]
@@ -48,7 +50,7 @@ def line_learn(state, rate, low, high, linearised, i, g, a, b, c):
         slope = a * (left + state[POINT, cell + 1]) + b
         value = (a * left + b) * left + c + slope * (q - left)
     total = state[WEIGHT, i] + g
-    q -= _learning_rate(rate, total) * g * slope
+    q -= _scaled_rate(rate, total, g) * slope
     state[TARGET, i] = min(max(q, low), high)
     state[WEIGHT, i] = total
     state[RECOMMENDED, i] += g * value
@@ -67,6 +69,9 @@ def line_run(state, rate, low, high, linearised, coefficients, hint, indices, we
     points, targets = state[POINT], state[TARGET]
     last = points.shape[0] - 1
     record = indices.shape[0] > 0
+    # Scalars stay in registers; an array might overlap `state`, so the compiler would read it
+    # again after every write (more than twice the time a round).
+    schedule = (rate[0], rate[1], rate[2])
     for t in range(coefficients.shape[0]):
         a, b, c = coefficients[t, 0], coefficients[t, 1], coefficients[t, 2]
         hint = find_crossing(points, targets, hint)
@@ -79,7 +84,7 @@ def line_run(state, rate, low, high, linearised, coefficients, hint, indices, we
             indices[t] = left
             weights[t] = share
         if share > 0.0:
-            line_learn(state, rate, low, high, linearised, left, share, a, b, c)
+            line_learn(state, schedule, low, high, linearised, left, share, a, b, c)
         if share < 1.0 and left < last:
-            line_learn(state, rate, low, high, linearised, left + 1, 1.0 - share, a, b, c)
+            line_learn(state, schedule, low, high, linearised, left + 1, 1.0 - share, a, b, c)
     return hint

@@ -65,6 +65,10 @@ def gradient_steps(targets, weight_sums, rows, weights, slopes, rate, out, sums)
     for i in range(rows.shape[0]):
         total = weight_sums[rows[i]] + weights[i]
         sums[i] = total
-        eta = 1.0 / (rate[0] * total) if total <= rate[2] else rate[1] / np.sqrt(total)
+        # the rate alone would overflow for the smallest weights; the step does not
+        if total <= rate[2]:
+            step = weights[i] / (rate[0] * total)
+        else:
+            step = rate[1] * weights[i] / np.sqrt(total)
         for j in range(targets.shape[1]):
-            out[i, j] = targets[rows[i], j] - eta * weights[i] * slopes[i, j]
+            out[i, j] = targets[rows[i], j] - step * slopes[i, j]

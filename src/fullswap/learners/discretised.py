@@ -27,4 +27,8 @@ class Discretised(Generic[State]):
         self, state: State, loss: Loss, weights: Vector, rows: Indices | None = None
     ) -> State:
         """Feed the piecewise-linearised loss to the wrapped learners."""
-        return self.base.update(state, piecewise_linear(loss, self.actions), weights, rows)
+        return self.base.update(state, self.seen(loss), weights, rows)
+
+    def seen(self, loss: Loss) -> Loss:
+        """The piecewise linearisation of the loss on the actions."""
+        return piecewise_linear(loss, self.actions)

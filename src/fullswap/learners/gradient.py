@@ -20,7 +20,8 @@ from fullswap.theorems import Constants, nearly_strongly_convex_cost, strongly_c
 class Rate(Protocol):
     """A learning rate as a function of G (arrays), with its parameters for the kernels."""
 
-    def __call__(self, weight_sums: Vector) -> Vector: ...
+    def __call__(self, weight_sums: Vector) -> Vector:
+        """Rates at G > 0."""
 
     def parameters(self) -> Vector:
         """[kind-free] (modulus, root, switch): rate = 1/(modulus·G) up to switch, root/√G after."""
@@ -155,7 +156,7 @@ class GradientDescent:
         if not weights.all():
             rows, weights = rows[weights > 0], weights[weights > 0]
         if rows.size:
-            slopes = loss.gradient(state.targets[rows])
+            slopes = np.asarray(loss.gradient(state.targets[rows]), dtype=float)
             steps, sums = np.empty_like(slopes), np.empty(len(rows))
             gradient_steps(
                 state.targets, state.weight_sums, rows, weights, slopes, self._rate, steps, sums

@@ -42,5 +42,6 @@ class RegretMatchingPlus:
         if rows is not None:
             full = np.zeros(len(state.rows))
             full[rows] = weights
-        match_regrets(state.regrets, state.rows, full, np.asarray(loss.value(self.experts)))
+        values = np.asarray(loss.value(self.experts), dtype=float)
+        match_regrets(state.regrets, state.rows, full, values)
         return state

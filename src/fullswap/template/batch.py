@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,10 @@ def as_rows(losses: Any, width: int) -> Points | None:
 
 def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Transcript | None:
     """See :meth:`FullSwapLearner.run`."""
+    if not isinstance(losses, np.ndarray):
+        if not isinstance(losses, Iterable):
+            raise ValueError(f"losses must be rows of coefficients or a sequence, got {losses!r}")
+        losses = list(losses)
     rows = as_rows(losses, learner.action_set.ambient_dim + 2)
     if rows is not None and isinstance(learner._rule, Crossing):
         return _run_line(learner, rows, record)
@@ -60,7 +65,10 @@ def _run_line(learner: FullSwapLearner, rows: Points, record: bool) -> Transcrip
     view = learner._view
     assert view is not None
     inner = np.ascontiguousarray(view.inward_rows(rows))
-    learner._check_rows(inner)
+    broken = learner._first_violation(inner)
+    if broken is not None:
+        learner._warn(broken[1], stacklevel=5)
+        learner._note(broken[1], learner.rounds + broken[0] + 1)
     count = len(inner) if record else 0
     left, share = np.zeros(count, np.int64), np.zeros(count)
     labels = np.zeros((count, 2), np.int64)

@@ -17,7 +17,7 @@ from fullswap.learners import (
     RegretMatchingPlus,
     StronglyConvexRate,
 )
-from fullswap.losses import LossClass, QuadraticFamily
+from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
 from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
 from fullswap.protocols import Loss, Mixture, Points, Rounding, Vector
@@ -53,7 +53,8 @@ class FullSwapLearner:
     ...     mixture = learner.play()
     ...     learner.observe(losses.Quadratic([outcome]))
     >>> print(learner.certificate())
-    full swap regret after 1000 rounds: measured 8.686, guaranteed at most 46.7 [FKO25, Table 1 row 5]
+    full swap regret after 1000 rounds: measured 8.686, guaranteed at most 46.7
+    [FKO25, Table 1 row 5]
     """
 
     def __init__(
@@ -126,25 +127,25 @@ class FullSwapLearner:
     # --- one round --------------------------------------------------------------------------
 
     def play(self) -> Mixture:
-        """This round's mixture; the same until a loss is observed."""
+        """Mixture of this round; the same until a loss is observed."""
         indices, weights = self._mix()
         points = self._outward(self._grid.points[indices])
         return Mixture(points, weights, self._labels[indices])
 
     def observe(self, loss: Loss) -> None:
         """Learn from the loss of this round."""
-        if not (hasattr(loss, "value") and hasattr(loss, "gradient")):
-            raise ValueError(f"loss must have value() and gradient(), got {loss!r}")
-        seen = loss if self._view is None else self._view.inward(loss)
-        coefficients = getattr(seen, "coefficients", None)
-        if coefficients is not None and len(coefficients) != self._inner.ambient_dim + 2:
-            raise ValueError(
-                f"loss must be on {self._inner.ambient_dim} coordinates, "
-                f"got one on {len(coefficients) - 2}"
-            )
+        seen = self._seen(loss)
         indices, weights = self._mix()
-        self._check_promises(seen, self._grid.points[indices])
+        support = self._grid.points[indices]
+        broken = self._violation(seen, support)
+        if not isinstance(seen, QuadraticFamily):
+            seen.value(support)  # what the certificate will ask for must not fail then
+        # What can raise comes before what changes the state.
+        if broken:
+            self._warn(broken, stacklevel=3)
         lost = self._rule.learn(seen, indices, weights)
+        if broken:
+            self._note(broken, self.rounds + 1)
         if self._track:
             labels = self._labels[indices]
             self._tally.add(labels, weights, seen)
@@ -236,14 +237,21 @@ class FullSwapLearner:
         self._advance(rounds)
 
     def _allowed(self, actions: Any) -> Vector:
-        array = np.asarray(actions, dtype=float)
-        if self._view is not None and array.ndim == 2:
-            array = self._view.coordinates(array)
+        if self._view is None:
+            raise ValueError(f"actions need a set of dimension 1, got {self.action_set.dim}")
+        try:
+            array = np.asarray(actions, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"actions must be numbers, got {actions!r}") from None
+        if array.ndim == 2:
+            array = self._view.coordinates(
+                as_points(array, self.action_set.ambient_dim, "actions")
+            )
         if array.ndim != 1 or array.size < 2 or not np.isfinite(array).all():
             raise ValueError(f"actions must be at least 2 finite numbers, got {actions!r}")
         if not (np.diff(array) > 0).all():
             raise ValueError(f"actions must be distinct and in rising order, got {actions!r}")
-        low, high = ends(self._view.interval if self._view else self.action_set)
+        low, high = ends(self._view.interval)
         if array[0] < low - 1e-9 or array[-1] > high + 1e-9:
             raise ValueError(f"actions must lie in [{low:.6g}, {high:.6g}], got {actions!r}")
         return array
@@ -286,31 +294,49 @@ class FullSwapLearner:
     def _outward(self, points: Points) -> Points:
         return points if self._view is None else self._view.outward(points)
 
-    def _check_promises(self, loss: Loss, support: Points) -> None:
-        points = np.concatenate((self._probes, support))
-        broken = self.loss_class.violation(loss, points, self._tangent, self._inner.diameter)
-        if broken:
-            self._break(broken)
+    def _seen(self, loss: Loss) -> Loss:
+        """The loss on the inner set; values and gradients of foreign losses get checked."""
+        if not all(callable(getattr(loss, name, None)) for name in ("value", "gradient")):
+            raise ValueError(f"loss must have value() and gradient(), got {loss!r}")
+        if isinstance(loss, QuadraticFamily):
+            if loss.ambient_dim != self.action_set.ambient_dim:
+                raise ValueError(
+                    f"loss must be on {self.action_set.ambient_dim} coordinates, "
+                    f"got one on {loss.ambient_dim}"
+                )
+        elif not isinstance(loss, Custom):
+            loss = Custom(loss.value, loss.gradient)
+        return loss if self._view is None else self._view.inward(loss)
 
-    def _check_rows(self, rows: Points) -> None:
+    def _violation(self, loss: Loss, support: Points) -> str | None:
+        points = np.concatenate((self._probes, support))
+        return self.loss_class.violation(loss, points, self._tangent, self._inner.diameter)
+
+    def _first_violation(self, rows: Points) -> tuple[int, str] | None:
         """The same check for rows of coefficients on a line, where slopes peak at the ends."""
+        if not len(rows):
+            return None
         low, high = ends(self._inner)
         steepest = np.maximum(
             np.abs(2 * rows[:, 0] * low + rows[:, 1]), np.abs(2 * rows[:, 0] * high + rows[:, 1])
         )
-        extremes = {
-            int(i) for i in (steepest.argmax(), rows[:, 0].argmin(), rows[:, 0].argmax())
-        } if len(rows) else set()
-        for i in sorted(extremes):
-            self._check_promises(QuadraticFamily(rows[i]), self._probes)
+        # if any row breaks a promise, then one of these three does
+        extremes = {steepest.argmax(), rows[:, 0].argmin(), rows[:, 0].argmax()}
+        if not any(self._violation(QuadraticFamily(rows[i]), self._probes) for i in extremes):
+            return None
+        found = ((i, self._violation(QuadraticFamily(x), self._probes)) for i, x in enumerate(rows))
+        return next((i, message) for i, message in found if message)
 
-    def _break(self, message: str) -> None:
+    def _warn(self, message: str, stacklevel: int) -> None:
+        """Warn of the first broken promise only."""
         if not self._broken:
-            self._broken = (f"round {self.rounds + 1}: {message}",)
             warnings.warn(
                 f"a loss breaks what its class promises ({message}): no guarantee from here on",
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
+
+    def _note(self, message: str, round_number: int) -> None:
+        self._broken = self._broken or (f"round {round_number}: {message}",)
 
 
 def _probes(action_set: ConvexSetBase) -> Points:

@@ -17,7 +17,7 @@ class LineView:
         origin, basis = action_set.frame
         self._origin, self._direction = np.asarray(origin), np.asarray(basis)[:, 0]
         self.trivial = isinstance(action_set, Interval)
-        self.interval = action_set if isinstance(action_set, Interval) else Interval(*ends(action_set))
+        self.interval = Interval(*ends(action_set))
 
     def outward(self, points: Points) -> Points:
         """Coordinates (m, 1) to points (m, A)."""
@@ -40,10 +40,6 @@ class LineView:
         if self.trivial:
             return loss
         if isinstance(loss, QuadraticFamily):
-            if loss.ambient_dim != len(self._origin):
-                raise ValueError(
-                    f"loss must be on {len(self._origin)} coordinates, got one on {loss.ambient_dim}"
-                )
             return QuadraticFamily(self.inward_rows(loss.coefficients[None, :])[0])
         gradient = None
         if getattr(loss, "has_gradient", True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def plan(
     actions: Vector | None = None,
 ) -> Plan:
     """The applicable plan with the smallest guarantee; every choice can be overridden."""
-    _check(action_set, loss_class, horizon, row, learner, rule, actions)
+    _check(action_set, loss_class, horizon, row, mesh, learner, rule, actions)
     plans = []
     for name, sub_learner in _candidates(loss_class, row, learner, actions is not None):
         made = _make(name, sub_learner, action_set, loss_class, horizon, mesh, rule, actions)
@@ -152,7 +153,8 @@ def plan(
             plans.append(made)
     if not plans:
         raise ValueError(
-            f"no row fits: row={row!r}, learner={learner!r}, rule={rule!r} for {loss_class}"
+            f"no row fits: row={row!r}, mesh={mesh!r} (at most {MAX_POINTS} points), "
+            f"learner={learner!r}, rule={rule!r} for {loss_class}"
         )
     rounds = horizon or 100_000
     considered = tuple((p.row, p.learner, p.bound(rounds)) for p in plans)
@@ -167,6 +169,7 @@ def _check(
     loss_class: LossClass,
     horizon: int | None,
     row: str | None,
+    mesh: float | None,
     learner: str | None,
     rule: str | None,
     actions: Vector | None,
@@ -187,6 +190,8 @@ def _check(
         raise ValueError(f"actions need a set of dimension 1, got {action_set.dim}")
     if actions is not None and not loss_class.strong_convexity > 0:
         raise ValueError("actions (the discretised case) need losses with strong_convexity > 0")
+    if actions is not None and mesh is not None:
+        raise ValueError(f"mesh must be None with actions, which are the grid, got {mesh!r}")
     if row == "discretised" and actions is None:
         raise ValueError("row='discretised' needs actions, the points that may be played")
     limit = 2 * loss_class.lipschitz / action_set.diameter
@@ -250,7 +255,7 @@ def _make(
     limit = MAX_POINTS[learner]
     if horizon is not None:
         limit = min(limit, max(horizon, 2 ** (action_set.dim + 2)))  # a round for every point
-    common = dict(learner=learner, rule=rule, constants=constants, action_set=action_set)
+    common: dict[str, Any] = dict(learner=learner, rule=rule, constants=constants, action_set=action_set)
     if row == "discretised":
         assert actions is not None
         whole = line(action_set, actions)
@@ -263,17 +268,19 @@ def _make(
         if not math.isfinite(theorem.learning_cost(constants, len(whole), 1)):
             return None
         return Plan(row, theorem=theorem, horizon=horizon, grid_at=lambda t: whole, ratio=ratio,
-                    **common)  # type: ignore[arg-type]  # fmt: skip
+                    **common)  # fmt: skip
     if actions is not None:
         return _on_actions(row, theorem, actions, horizon, common)
     if horizon is not None or mesh is not None:
         grid_of, measured = family(kind, action_set), measure(kind, action_set, limit)
         if mesh is not None:
             level = _level_of_mesh(kind, action_set, mesh)
+            if measure(kind, action_set, MAX_POINTS[learner])(level) is None:
+                return None
         else:
             level, _ = theorem.tune(constants, float(horizon or 1), measured)
         chosen = grid_of(level)
-        return Plan(row, theorem=theorem, horizon=horizon, grid_at=lambda t: chosen, **common)  # type: ignore[arg-type]
+        return Plan(row, theorem=theorem, horizon=horizon, grid_at=lambda t: chosen, **common)
     if theorem.restarts:
         plain = family(kind, action_set)
         grid_of, by_level = lambda j: plain(2**j), measure(kind, action_set, limit)
@@ -284,7 +291,7 @@ def _make(
     return Plan(
         row, theorem=theorem, horizon=None, grid_at=lambda t: grid_of(schedule.level(t)),
         schedule=schedule, **common,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
 
 
 def _theorem(row: str, learner: str, horizon: int | None) -> Theorem:
@@ -304,18 +311,15 @@ def _on_actions(
     """Rows 4 and 5 on a sub-grid of the actions: full swap regret bounds the discretised one."""
     action_set, constants = common["action_set"], common["constants"]
 
-    def sub_grid(cells: int) -> Grid:
-        places = np.unique(np.linspace(0, len(actions) - 1, cells + 1).round().astype(int))
-        return line(action_set, actions[places])
+    def sub_grid(stride: int) -> Grid:
+        kept = actions[::stride]
+        return line(action_set, kept if kept[-1] == actions[-1] else np.append(kept, actions[-1]))
 
-    def measured(cells: int) -> Geometry | None:
-        return sub_grid(cells).geometry if cells <= len(actions) - 1 else None
-
-    if horizon is None:
-        cells = len(actions) - 1
-    else:
-        cells, _ = theorem.tune(constants, float(horizon), measured)
-    chosen = sub_grid(cells)
+    # With no horizon every action is played. Otherwise try all strides: uneven actions, and a
+    # last cell of another size, leave no order in which a search could stop early.
+    last = 1 if horizon is None else len(actions) - 1
+    grids = (sub_grid(stride) for stride in range(1, last + 1))
+    chosen = min(grids, key=lambda g: theorem.total(constants, g.geometry, float(horizon or 1)))
     return Plan(row, theorem=theorem, horizon=horizon, grid_at=lambda t: chosen, **common)
 
 

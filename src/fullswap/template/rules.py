@@ -17,7 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fullswap.learners import GradientDescent, Hedge, RegretMatchingPlus
+from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
+from fullswap.learners.gradient import GradientState
 from fullswap.losses import QuadraticFamily, piecewise_linear
 from fullswap.protocols import Indices, Loss, Points, Rounding, Vector
 
@@ -57,18 +58,20 @@ class Crossing:
         self.state = np.zeros((7, len(points)))
         self.state[:2] = points[:, 0]
         self.hint = len(points) // 2
+        self._crossing = self.hint
 
     def mix(self) -> tuple[Indices, Vector]:
         """One or two neighbours."""
         from fullswap.kernels.crossing import crossing_weight, find_crossing
 
-        self.hint = find_crossing(self.state[0], self.state[1], self.hint)
-        share = crossing_weight(self.state[0], self.state[1], self.hint)
-        if self.hint < 0 or share == 0.0:
-            return np.array([self.hint + 1]), np.ones(1)
+        # becomes the hint only with the round: looking twice must not change what is found
+        i = self._crossing = find_crossing(self.state[0], self.state[1], self.hint)
+        share = crossing_weight(self.state[0], self.state[1], i)
+        if i < 0 or share == 0.0:
+            return np.array([i + 1]), np.ones(1)
         if share == 1.0:
-            return np.array([self.hint]), np.ones(1)
-        return np.array([self.hint, self.hint + 1]), np.array([share, 1 - share])
+            return np.array([i]), np.ones(1)
+        return np.array([i, i + 1]), np.array([share, 1 - share])
 
     def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
         """Scaled gradient steps at the support."""
@@ -77,8 +80,9 @@ class Crossing:
         before = self.state[3, indices]
         if isinstance(loss, QuadraticFamily):
             a, b, c = loss.coefficients
+            shape = (self.rate, self.low, self.high, self.linearised)
             for i, g in zip(indices, weights, strict=True):
-                line_learn(self.state, self.rate, self.low, self.high, self.linearised, i, g, a, b, c)
+                line_learn(self.state, *shape, i, g, a, b, c)
         else:
             # a step only sees slope and value at its target: a line stands for the loss
             seen = piecewise_linear(loss, self.points) if self.linearised else loss
@@ -91,6 +95,7 @@ class Crossing:
                 line_learn(
                     self.state, self.rate, self.low, self.high, False, i, g, 0.0, slope, constant
                 )
+        self.hint = self._crossing
         return (self.state[3, indices] - before) / weights
 
     def extended(self, points: Points, *args: Any) -> Crossing:
@@ -107,7 +112,13 @@ class Stationary:
 
     residual = 0.0
 
-    def __init__(self, points: Points, learner: GradientDescent, rounding: Rounding, start: int):
+    def __init__(
+        self,
+        points: Points,
+        learner: GradientDescent | Discretised[GradientState],
+        rounding: Rounding,
+        start: int,
+    ):
         from fullswap.kernels.stationary import make_scratch
 
         self.points = points
@@ -147,7 +158,9 @@ class Stationary:
 
     def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
         """Scaled gradient steps at the support, then round the rows that moved."""
-        lost = np.asarray(loss.value(self.bank.targets[indices]), dtype=float)
+        # the rounding is lossless for the linearised loss, so that is what they lose
+        seen = self.learner.seen(loss) if isinstance(self.learner, Discretised) else loss
+        lost = np.asarray(seen.value(self.bank.targets[indices]), dtype=float)
         self.bank = self.learner.update(self.bank, loss, weights, indices)
         rows = self.rounding(self.bank.targets[indices])
         self.row_indices[indices], self.row_weights[indices] = rows.indices, rows.weights

@@ -1,0 +1,127 @@
+"""The command `fullswap`: parsing and printing only."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Entry point; without the extra that brings the command line, say what to install."""
+    try:
+        import rich  # noqa: F401
+        import typer  # noqa: F401
+    except ImportError:
+        sys.exit("The command line needs its extra: pip install 'fullswap[cli]'")
+    _app()()
+
+
+def _app() -> Any:
+    import typer
+
+    app = typer.Typer(
+        help="Full-swap-regret learners, each with its guarantee as a number.",
+        no_args_is_help=True,
+        add_completion=False,
+    )
+
+    @app.callback()
+    def root() -> None:
+        """Full-swap-regret learners, each with its guarantee as a number."""
+
+    @app.command()
+    def demo(
+        seed: int = typer.Option(0, help="Seed of the adversaries."),
+        as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    ) -> None:
+        """Two learners against adversaries: measured regret beside the guarantee."""
+        from fullswap.experiments.demo import run_demo
+
+        results = list(run_demo((1_000, 3_000, 10_000), seed))
+        if as_json:
+            rows = [
+                {"row": r, "dim": d, "adversary": a, **c.to_dict()} for r, d, a, c in results
+            ]
+            print(json.dumps(rows, indent=2))
+        else:
+            _print_table(
+                "Full swap regret: measured and guaranteed",
+                ("row", "d", "adversary", "rounds", "measured", "guaranteed", "holds"),
+                [
+                    (r, str(d), a, str(c.rounds), f"{c.measured:.1f}", f"{c.guaranteed:.1f}",
+                     "yes" if c.holds else "NO")
+                    for r, d, a, c in results
+                ],
+            )  # fmt: skip
+        if not all(certificate.holds for *_, certificate in results):
+            raise typer.Exit(1)
+
+    @app.command()
+    def reproduce(
+        what: str = typer.Argument("table", help="table: growth exponents of every row."),
+        quick: bool = typer.Option(True, "--quick/--full", help="Fewer and shorter runs."),
+        workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
+        seed: int = typer.Option(0, help="First seed."),
+        as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    ) -> None:
+        """Measure the paper's table: fitted growth exponents beside its own."""
+        from dataclasses import asdict
+
+        from fullswap.experiments import growth
+
+        if what != "table":
+            raise typer.BadParameter(f"must be 'table', got {what!r}", param_hint="WHAT")
+        horizons = growth.QUICK_HORIZONS if quick else growth.FULL_HORIZONS
+        seeds = (seed,) if quick else (seed, seed + 1, seed + 2)
+        with _progress("runs") as advance:
+            found = growth.measure(horizons, seeds, workers, advance)
+        if as_json:
+            print(json.dumps([asdict(g) for g in found], indent=2))
+            return
+        _print_table(
+            f"Growth of full swap regret over T = {', '.join(map(str, horizons))}",
+            ("row", "d", "exponent", "paper", "worst adversary", "measured", "guaranteed",
+             "largest ratio"),
+            [
+                (g.row, str(g.dim), f"{g.exponent:.3f}", f"{g.paper:.3f}", g.adversaries[-1],
+                 f"{g.worst[-1]:.1f}", f"{g.guaranteed[-1]:.1f}", f"{g.largest_ratio:.3f}")
+                for g in found
+            ],
+        )  # fmt: skip
+
+    return app
+
+
+def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title)
+    for column in columns:
+        numeric = all(row[columns.index(column)].replace(".", "").isdigit() for row in rows)
+        table.add_column(column, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    # a pipe has no width of its own: do not fold what a program may read
+    Console(width=None if console.is_terminal else 140).print(table)
+
+
+class _progress:
+    """A progress bar on standard error, as a function (done, total)."""
+
+    def __init__(self, what: str) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._bar = Progress(console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(what, total=None)
+
+    def __enter__(self) -> Any:
+        self._bar.start()
+        return lambda done, total: self._bar.update(self._task, completed=done, total=total)
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()

@@ -1,0 +1,1 @@
+"""Experiments: what the theorems promise, measured."""
