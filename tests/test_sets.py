@@ -21,7 +21,7 @@ from fullswap.sets import Ball, Box, ConvexSetBase, Custom, Interval, Polytope, 
 
 KINDS = ["interval", "box", "simplex", "ball", "polytope", "custom"]
 ROUNDING = 1e-13
-many = settings(max_examples=150)
+many = settings(max_examples=100)
 
 
 def custom_box(low, high, contains=True):
@@ -433,6 +433,37 @@ def test_projection_needs_no_guess_of_the_face(thickness, monkeypatch):
         expected = project_exactly(polytope.vertices, target)
         found = polytope.project(target)
         assert np.abs(found - expected).max() <= 1e-14 * unit(polytope, target)
+
+
+def test_thin_polytopes_keep_their_extreme_points():
+    rng = np.random.default_rng(0)
+    for trial in range(300):
+        dim = 2 + trial % 4
+        points = rng.normal(size=(20, dim))
+        sides = np.ones(dim)
+        sides[rng.integers(dim)] = 10.0 ** rng.integers(-10, -5)
+        sides[rng.integers(dim)] *= 1e-1
+        image = points * sides @ np.linalg.qr(rng.normal(size=(dim, dim)))[0]
+        # An affine map takes extreme points to extreme points, and no others.
+        extreme = (cdist(points, Polytope(points).vertices) == 0.0).any(axis=1)
+        assert np.array_equal(Polytope(image).vertices, image[extreme])
+
+
+def test_nearly_equal_corners_cost_few_steps(monkeypatch):
+    solve, rng, calls = np.linalg.lstsq, np.random.default_rng(11), []
+    monkeypatch.setattr(np.linalg, "lstsq", lambda *a, **k: calls.append(1) or solve(*a, **k))
+    for trial in range(150):
+        dim = 3 + trial % 4
+        points = rng.normal(size=(30, dim)) * np.append(1.0, np.full(dim - 1, 1e-9))
+        points = np.vstack([points, points + 1e-14 * rng.normal(size=points.shape)])
+        polytope = Polytope(points @ np.linalg.qr(rng.normal(size=(dim, dim)))[0])
+        target = polytope.vertices[0] + 10.0 ** rng.uniform(-15, -11) * rng.normal(size=dim)
+        before = len(calls)
+        found = polytope.project(target)
+        assert len(calls) - before <= 40
+        gains = (polytope.vertices - found) @ (target - found)
+        slack = 1e-14 * unit(polytope, target)
+        assert gains.max() <= slack * (np.linalg.norm(target - found) + polytope.diameter)
 
 
 @many

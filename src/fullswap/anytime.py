@@ -87,7 +87,9 @@ class Schedule:
     def _stretches(self, rounds: int) -> list[tuple[Geometry, int]]:
         last = self.level(max(rounds - 1, 0))
         ends = [*self._starts[1 : last + 1], rounds]
-        return [(self._geometries[j], ends[j] - self._starts[j]) for j in range(last + 1)]
+        stretches = [(self._geometries[j], ends[j] - self._starts[j]) for j in range(last + 1)]
+        # a level may be overtaken in the round in which it would have started
+        return [part for part in stretches[:-1] if part[1]] + stretches[-1:]
 
     def _append_next(self) -> None:
         finer = self._geometry_at(len(self._geometries))

@@ -80,10 +80,9 @@ class QuadraticFamily:
 
     def _checked(self, points: Points) -> Points:
         """Kernels do not look: points must have this loss's number of coordinates."""
+        points = np.asarray(points, dtype=float)
         if points.ndim != 2 or points.shape[1] != self.coefficients.size - 2:
-            raise ValueError(
-                f"points must have shape (m, {self.ambient_dim}), got {points.shape}"
-            )
+            raise ValueError(f"points must have shape (m, {self.ambient_dim}), got {points.shape}")
         return points
 
     def __repr__(self) -> str:
@@ -227,18 +226,25 @@ def _line_pieces(grid: Vector, values: Vector) -> tuple[Points, Vector]:
 def _lower_facets(grid: Points, values: Vector) -> tuple[Points, Vector]:
     from scipy.spatial import ConvexHull, QhullError
 
-    # An affine loss lifts to a flat set, which has no facets: fit it directly.
-    design = np.column_stack((grid, np.ones(len(grid))))
-    fit: Vector = np.linalg.lstsq(design, values, rcond=None)[0].astype(float)
-    scale = max(float(np.ptp(values)), 1e-300)
-    if np.abs(design @ fit - values).max() <= 1e-12 * scale or np.ptp(values) == 0:
-        return fit[None, :-1], fit[-1:]
-    try:
-        equations = ConvexHull(np.column_stack((grid, values / scale))).equations
-    except QhullError as error:
-        raise ValueError("points must span their space to carry a lower envelope") from error
-    lower = equations[equations[:, -2] < -1e-12]
-    return -lower[:, :-2] / lower[:, -2:-1] * scale, -lower[:, -1] / lower[:, -2] * scale
+    middle = grid.mean(axis=0)
+    unit = float(np.abs(grid - middle).max()) or 1.0
+    local = (grid - middle) / unit
+    # Only what is not affine is lifted: so the hull is well shaped, and flat losses need none.
+    design = np.column_stack((local, np.ones(len(grid))))
+    fit, *_ = np.linalg.lstsq(design, values, rcond=None)
+    slopes, offsets = fit[None, :-1], fit[-1:]
+    rest = values - design @ fit
+    bend = float(np.abs(rest).max())
+    if bend > 1e-12 * np.abs(values).max():
+        try:
+            equations = ConvexHull(np.column_stack((local, rest / bend))).equations
+        except QhullError as error:
+            raise ValueError("points must span their space to carry a lower envelope") from error
+        lower = equations[equations[:, -2] < -1e-12]
+        slopes = slopes - lower[:, :-2] / lower[:, -2:-1] * bend
+        offsets = offsets - lower[:, -1] / lower[:, -2] * bend
+    slopes = slopes / unit
+    return slopes, offsets - slopes @ middle
 
 
 @dataclass(frozen=True)
@@ -307,7 +313,7 @@ class LossClass:
         return None
 
     def _curvature_violation(self, curvature: float) -> str | None:
-        if curvature < self.strong_convexity * (1 - SLACK):
+        if 0 < self.strong_convexity and curvature < self.strong_convexity * (1 - SLACK):
             return (
                 f"curvature {curvature:.6g} is below strong_convexity = {self.strong_convexity:.6g}"
             )

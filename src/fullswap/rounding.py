@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fullswap.grids import Grid
+from fullswap.losses import as_points
 from fullswap.protocols import Points, SparseRows
 
 
@@ -23,10 +24,11 @@ class Nearest:
         from scipy.spatial import cKDTree
 
         self._tree = cKDTree(grid.points)
+        self._width = grid.points.shape[1]
 
     def __call__(self, targets: Points) -> SparseRows:
         """Round each target."""
-        _, nearest = self._tree.query(targets)
+        _, nearest = self._tree.query(as_points(targets, self._width, "targets"))
         indices = np.asarray(nearest, dtype=np.int64).reshape(-1, 1)
         return SparseRows(indices, np.ones_like(indices, dtype=float))
 
@@ -46,10 +48,12 @@ class Barycentric:
         if grid.locate is None:
             raise ValueError("barycentric rounding needs a triangulated grid (grids.triangulation)")
         self._locate = grid.locate
+        self._width = grid.points.shape[1]
 
     def __call__(self, targets: Points) -> SparseRows:
         """Round each target."""
-        return self._locate(targets)
+        # a NaN would become a wild index in the compiled search
+        return self._locate(as_points(targets, self._width, "targets"))
 
 
 def neighbours(grid: Grid) -> Barycentric:

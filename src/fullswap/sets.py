@@ -794,8 +794,8 @@ def _nearest_in_hull(corners: Array, point: Array) -> Array:
     hull contains the current point in its relative interior, ``weights`` its coordinates there.
     """
     active, weights = _guess_face(corners, point)
-    # A handful of steps in practice; the limit is for cycles that rounding might make.
-    for _ in range(100 + 20 * len(corners)):
+    visited: set[bytes] = set()
+    while True:
         # Move to the nearest point of the affine hull; leave corners behind that block the way.
         while True:
             goal, residual = _affine_weights(corners[active], point)
@@ -810,15 +810,15 @@ def _nearest_in_hull(corners: Array, point: Array) -> Array:
             active, weights = active[weights > 0.0], weights[weights > 0.0]
             weights /= weights.sum()
         weights = goal / goal.sum()
-        current = weights @ corners[active]
         gains = (corners - corners[active[0]]) @ residual
         gains[active] = 0.0
         entering = int(gains.argmax())
-        distance = math.sqrt(residual @ residual)
-        if gains[entering] <= 4.0 * _EPS * distance:
-            break
+        # In exact arithmetic no face comes twice; if one does, the rest is rounding.
+        face = np.sort(active).tobytes()
+        if gains[entering] <= 4.0 * _EPS * math.sqrt(residual @ residual) or face in visited:
+            return weights @ corners[active]
+        visited.add(face)
         active, weights = np.append(active, entering), np.append(weights, 0.0)
-    return current
 
 
 def _affine_weights(corners: Array, point: Array) -> tuple[Array, Array]:

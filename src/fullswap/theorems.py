@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 CITATIONS: dict[str, str] = {
     "FKO25, Thm BMCS": "Blum–Mansour on a discretised convex set: FSR ≤ δT + ΣReg_s",
@@ -235,7 +235,7 @@ class Theorem:
         (37, 607.4)
         """
 
-        @lru_cache(maxsize=None)
+        @cache
         def costs(level: int) -> tuple[float, float]:
             geometry = geometry_at(level)
             if geometry is None:
@@ -245,22 +245,25 @@ class Theorem:
 
         best, lowest = first, sum(costs(first))
 
+        def consider(level: int) -> None:
+            nonlocal best, lowest
+            if sum(costs(level)) < lowest:
+                best, lowest = level, sum(costs(level))
+
         def hopeless(floor: float) -> bool:
-            return not floor < lowest * (1 - 1e-12)  # also where every cost is infinite
+            return floor >= lowest * (1 - 1e-12)
 
         last = first
         while math.isfinite(lowest) and not hopeless(costs(last)[1]):
             last = max(last + 1, 2 * last)
-            best, lowest = min((best, lowest), (last, sum(costs(last))), key=lambda pair: pair[1])
+            consider(last)
         ranges = [(first, last)]
         while ranges:
             coarse, fine = ranges.pop()
             if fine - coarse < 2 or hopeless(costs(fine)[0] + costs(coarse)[1]):
                 continue
             middle = (coarse + fine) // 2
-            best, lowest = min(
-                (best, lowest), (middle, sum(costs(middle))), key=lambda pair: pair[1]
-            )
+            consider(middle)
             ranges += [(coarse, middle), (middle, fine)]
         return best, min(c.loss_range * rounds, lowest)
 

@@ -59,7 +59,7 @@ def measured_hull_distance(action_set: ConvexSetBase, coordinates: Points) -> fl
     With facet normals n_f and gaps γ_f between the set's support and the facet, a unit
     direction in the normal cone of a vertex v is Σ c_f n_f over the facets at v, and
     Σ c_f ≤ κ_v = 1/dist(0, conv{n_f}); so the distance is at most max_v κ_v·max_{f at v} γ_f.
-    A ball's is R minus the smallest facet offset.
+    A ball's is R minus the smallest facet offset, if the hull holds the centre.
     """
     from scipy.optimize import nnls
     from scipy.spatial import ConvexHull
@@ -73,7 +73,9 @@ def measured_hull_distance(action_set: ConvexSetBase, coordinates: Points) -> fl
     normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
     if isinstance(action_set, Ball):
         centre = (np.asarray(action_set.center) - origin) @ basis
-        return max(0.0, float(action_set.radius - (offsets - normals @ centre).min()))
+        inner = float((offsets - normals @ centre).min())
+        if inner >= 0.0:  # else the hull misses the centre, and holds no ball around it
+            return max(0.0, action_set.radius - inner)
     gaps = _gaps(action_set, normals, offsets)
     noise = 1e-11 * action_set.diameter
     if gaps.max() <= noise:
@@ -168,5 +170,5 @@ class _Greedy:
 
 @lru_cache(maxsize=32)
 def _greedy(action_set: ConvexSetBase) -> _Greedy:
-    """One growing list per set object (sets are immutable and hash by identity)."""
+    """One growing list per set (sets are immutable and compare by value)."""
     return _Greedy(action_set)

@@ -59,7 +59,7 @@ def projected_net(action_set: ConvexSetBase, mesh: float, keep: Points | None = 
     points = coordinates @ basis.T + origin
     if keep is not None:
         points = unique_points(np.concatenate((keep, points)), action_set.diameter)
-    return Grid(points, mesh, radius)
+    return Grid(points, mesh, radius, radius)
 
 
 def delaunay(action_set: ConvexSetBase, mesh: float, keep: Points | None = None) -> Grid:
@@ -110,6 +110,7 @@ class DelaunayLocator:
         self._hull: Polytope | None = None
 
     def __call__(self, points: Points) -> SparseRows:
+        """Round each point."""
         y = (points - self._origin) @ self._basis
         found = self._find(y)
         simplex = np.where(found >= 0, self._rank[found], -1)

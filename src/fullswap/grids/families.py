@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -26,7 +26,10 @@ from fullswap.theorems import Geometry
 
 
 def _check_mesh(action_set: ConvexSetBase, mesh: float) -> float:
-    mesh = float(mesh)
+    try:
+        mesh = float(mesh)
+    except (TypeError, ValueError):
+        raise ValueError(f"mesh must be a positive number, got {mesh!r}") from None
     longest = longest_side(action_set)
     if not (math.isfinite(mesh) and mesh > 0):
         raise ValueError(f"mesh must be a positive number, got {mesh!r}")
@@ -153,7 +156,7 @@ def nested(kind: str, action_set: ConvexSetBase) -> Callable[[int], Grid]:
     """Level j = 0, 1, … ↦ grids about twice as fine each time, which keep all earlier points."""
     side = longest_side(action_set)
 
-    @lru_cache(maxsize=None)
+    @cache
     def grid(level: int) -> Grid:
         if action_set.dim > 1 and isinstance(action_set, Box):
             return kuhn_box(action_set, dyadic_cells(action_set, level))
@@ -182,8 +185,8 @@ def measure(
         elif action_set.dim == 1:
             low, high = ends(action_set)
             gap = (high - low) / level
-            outside = 0.0 if corners else gap / 2
-            measured = Geometry(level + corners, gap / 2, outside, gap**2 / 4)
+            size, outside = (level + 1, 0.0) if corners else (level, gap / 2)
+            measured = Geometry(size, gap / 2, outside, gap**2 / 4 if size > 1 else 0.0)
         elif isinstance(action_set, Box):
             cells = box_cells(action_set, longest_side(action_set) / level)
             measured = box_geometry(action_set, cells, corners)

@@ -7,7 +7,7 @@ which is a union of Kuhn simplices, so one locate serves both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from itertools import permutations
 from math import comb
 
@@ -34,6 +34,7 @@ class KuhnLocator:
         self.lookup = lookup
 
     def __call__(self, points: Points) -> SparseRows:
+        """Round each point."""
         from fullswap.kernels.kuhn import kuhn_locate
 
         y = (points - self.shift) @ self.matrix
@@ -48,7 +49,10 @@ def box_geometry(box: Box, cells: Indices, corners: bool) -> Geometry:
     sides = np.asarray(box.high) - np.asarray(box.low)
     variance = float(np.square(sides / cells).sum() / 4)
     size = int(np.prod((cells + (1 if corners else 0)).astype(float)))
-    return Geometry(size, variance**0.5, 0.0, variance if corners else float("inf"))
+    radius = variance**0.5
+    if not corners:  # the hull of the centres is half a cell away from the box's corners
+        return Geometry(size, radius, radius)
+    return Geometry(size, radius, 0.0, variance)
 
 
 def simplex_geometry(simplex: Simplex, cells: int) -> Geometry:
@@ -88,7 +92,8 @@ def centred_box(box: Box | Interval, mesh: float) -> Grid:
     sides = (high - low) / cells
     axes = [lo + side * (np.arange(n) + 0.5) for lo, side, n in zip(low, sides, cells, strict=True)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(cells))
-    return Grid(points, float(sides.max()), float(np.sqrt(np.square(sides).sum()) / 2))
+    radius = float(np.sqrt(np.square(sides).sum()) / 2)
+    return Grid(points, float(sides.max()), radius, radius)
 
 
 def kuhn_simplex(simplex: Simplex, mesh: float) -> Grid:
@@ -124,7 +129,7 @@ def _ordered_tuples(top: int, length: int) -> Iterator[tuple[int, ...]]:
             yield (first, *(first + k for k in rest))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _chamber_variance(d: int) -> float:
     """Largest variance of a unit Kuhn simplex once cumulative sums are taken back."""
     paths = []

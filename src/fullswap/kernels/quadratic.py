@@ -65,9 +65,10 @@ def gradient_steps(targets, weight_sums, rows, weights, slopes, rate, out, sums)
     for i in range(rows.shape[0]):
         total = weight_sums[rows[i]] + weights[i]
         sums[i] = total
-        # the rate alone would overflow for the smallest weights; the step does not
+        # η·g at once: η alone would overflow for the smallest weights, and ρ·G may vanish
         if total <= rate[2]:
-            step = weights[i] / (rate[0] * total)
+            scaled = rate[0] * total
+            step = weights[i] / scaled if scaled > 0.0 else 1.0 / rate[0]
         else:
             step = rate[1] * weights[i] / np.sqrt(total)
         for j in range(targets.shape[1]):

@@ -91,6 +91,7 @@ class FullSwapLearner:
         self._tangent = self._inner.frame[1]
         self._pending: tuple[Any, Vector] | None = None
         self._broken: tuple[str, ...] = ()
+        self._known: dict[int, tuple[Loss, Loss]] = {}
         self.rounds = 0
 
     # --- what was chosen ------------------------------------------------------------------
@@ -304,11 +305,22 @@ class FullSwapLearner:
                     f"loss must be on {self.action_set.ambient_dim} coordinates, "
                     f"got one on {loss.ambient_dim}"
                 )
-        elif not isinstance(loss, Custom):
-            loss = Custom(loss.value, loss.gradient)
-        return loss if self._view is None else self._view.inward(loss)
+            return loss if self._view is None else self._view.inward(loss)
+        # A loss that comes again must be recognised: the tally keeps each of them once. Both
+        # objects are held, so that no id is given twice.
+        if id(loss) not in self._known:
+            checked = loss if isinstance(loss, Custom) else Custom(loss.value, loss.gradient)
+            seen = checked if self._view is None else self._view.inward(checked)
+            if not self._track:
+                return seen
+            self._known[id(loss)] = (loss, seen)
+        return self._known[id(loss)][1]
 
     def _violation(self, loss: Loss, support: Points) -> str | None:
+        if not isinstance(loss, QuadraticFamily):
+            if id(loss) in self._tally.others:
+                return None  # looked at when it first came
+            support = self._grid.points[:256]
         points = np.concatenate((self._probes, support))
         return self.loss_class.violation(loss, points, self._tangent, self._inner.diameter)
 
@@ -316,12 +328,10 @@ class FullSwapLearner:
         """The same check for rows of coefficients on a line, where slopes peak at the ends."""
         if not len(rows):
             return None
-        low, high = ends(self._inner)
-        steepest = np.maximum(
-            np.abs(2 * rows[:, 0] * low + rows[:, 1]), np.abs(2 * rows[:, 0] * high + rows[:, 1])
-        )
+        from fullswap.kernels.loop import line_extremes
+
         # if any row breaks a promise, then one of these three does
-        extremes = {steepest.argmax(), rows[:, 0].argmin(), rows[:, 0].argmax()}
+        extremes = set(line_extremes(rows, *ends(self._inner)))
         if not any(self._violation(QuadraticFamily(rows[i]), self._probes) for i in extremes):
             return None
         found = ((i, self._violation(QuadraticFamily(x), self._probes)) for i, x in enumerate(rows))

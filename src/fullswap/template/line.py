@@ -33,7 +33,9 @@ class LineView:
             return coefficients
         o, u = self._origin, self._direction
         a, b, c = coefficients[:, 0], coefficients[:, 1:-1], coefficients[:, -1]
-        return np.column_stack((a, 2 * a * (o @ u) + b @ u, a * (o @ o) + b @ o + c))
+        # sums, not matrix products: a row must come out the same alone and among others
+        along, at_origin = (b * u).sum(axis=1), (b * o).sum(axis=1)
+        return np.column_stack((a, 2 * a * (o @ u) + along, a * (o @ o) + at_origin + c))
 
     def inward(self, loss: Loss) -> Loss:
         """The loss as a function of the coordinate."""

@@ -255,7 +255,9 @@ def _make(
     limit = MAX_POINTS[learner]
     if horizon is not None:
         limit = min(limit, max(horizon, 2 ** (action_set.dim + 2)))  # a round for every point
-    common: dict[str, Any] = dict(learner=learner, rule=rule, constants=constants, action_set=action_set)
+    common: dict[str, Any] = dict(
+        learner=learner, rule=rule, constants=constants, action_set=action_set
+    )
     if row == "discretised":
         assert actions is not None
         whole = line(action_set, actions)
@@ -325,7 +327,8 @@ def _on_actions(
 
 def _level_of_mesh(kind: str, action_set: ConvexSetBase, mesh: float) -> int:
     side = longest_side(action_set)
-    if not (isinstance(mesh, int | float | np.floating) and math.isfinite(mesh) and mesh > 0):
+    number = isinstance(mesh, int | float | np.floating) and not isinstance(mesh, bool)
+    if not (number and math.isfinite(mesh) and mesh > 0):
         raise ValueError(f"mesh must be a positive number, got {mesh!r}")
     if mesh > side * (1 + 1e-9):
         raise ValueError(f"mesh must be at most the set's longest side {side:.6g}, got {mesh:.6g}")

@@ -1,0 +1,59 @@
+"""All adversaries by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fullswap.adversaries.base import Adversary
+from fullswap.adversaries.greedy import Greedy
+from fullswap.adversaries.outcomes import (
+    Boundary,
+    Drift,
+    EarlyStop,
+    Midpoint,
+    OneBin,
+    Scripted,
+    SignPreservation,
+    Switching,
+)
+from fullswap.adversaries.parameters import Choice
+from fullswap.adversaries.shapes import Blocks, ConvexLipschitz, MeanAware, Sweep
+from fullswap.losses import LossClass
+from fullswap.sets import ConvexSetBase
+
+ADVERSARIES: dict[str, type[Adversary]] = {
+    made.name: made
+    for made in (
+        Midpoint, MeanAware, Greedy, Drift, Switching, EarlyStop, SignPreservation, OneBin,
+        Sweep, Blocks, ConvexLipschitz, Boundary, Scripted,
+    )
+}  # fmt: skip
+"""Name ↦ class."""
+
+
+def all_adversaries(
+    action_set: ConvexSetBase,
+    loss_class: LossClass,
+    seed: int = 0,
+    *,
+    kind: str = "auto",
+    rounds: int | None = None,
+) -> Iterator[Adversary]:
+    """One of each; those that come in several styles take turns with the seed.
+
+    ``rounds`` stretches whatever is periodic over the run.
+
+    >>> from fullswap.sets import Interval
+    >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
+    13
+    """
+    for made in ADVERSARIES.values():
+        settings: dict[str, Any] = {
+            name: parameter.options[seed % len(parameter.options)]
+            for name, parameter in made.parameters.items()
+            if isinstance(parameter, Choice)
+        }
+        if rounds is not None and "period" in made.parameters:
+            settings["period"] = max(rounds, 2)
+        yield made(action_set, loss_class, seed, kind=kind, **settings)

@@ -1,0 +1,121 @@
+"""What may be set on an adversary: one table gives defaults, checks, and the search its moves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Parameter(Protocol):
+    """A default, the check of a given value, a random value, and a neighbour of a value."""
+
+    @property
+    def default(self) -> Any:
+        """The value when none is given."""
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return the value, or raise a ValueError that names it."""
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """A random value."""
+
+    def nudge(self, value: Any, rng: np.random.Generator) -> Any:
+        """A random value near this one."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in [low, high]; ``log`` moves it by factors, ``whole`` keeps it an integer.
+
+    >>> Number(0.5, 0.0, 1.0).check("level", 2)
+    Traceback (most recent call last):
+    ValueError: level must be a number from 0.0 to 1.0, got 2
+    """
+
+    default: float
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+    def check(self, name: str, value: Any) -> float:
+        """The value as a float, or as an int if whole."""
+        kind = "whole number" if self.whole else "number"
+        fits = isinstance(value, int | float | np.integer | np.floating)
+        fits = fits and not isinstance(value, bool) and self.low <= value <= self.high
+        if not fits or (self.whole and value != int(value)):
+            raise ValueError(
+                f"{name} must be a {kind} from {self.low} to {self.high}, got {value!r}"
+            )
+        return int(value) if self.whole else float(value)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Uniform, or log-uniform."""
+        if self.log:
+            return self._fit(math.exp(rng.uniform(math.log(self.low), math.log(self.high))))
+        return self._fit(rng.uniform(self.low, self.high))
+
+    def nudge(self, value: Any, rng: np.random.Generator) -> float:
+        """A normal step of a tenth of the range, or of a factor 1.6."""
+        if self.log:
+            return self._fit(value * math.exp(0.5 * rng.standard_normal()))
+        return self._fit(value + 0.1 * (self.high - self.low) * rng.standard_normal())
+
+    def _fit(self, value: float) -> float:
+        inside = min(max(value, self.low), self.high)
+        return round(inside) if self.whole else float(inside)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words; the first is the default."""
+
+    options: tuple[str, ...]
+
+    @property
+    def default(self) -> str:
+        """The first option."""
+        return self.options[0]
+
+    def check(self, name: str, value: Any) -> str:
+        """The value itself."""
+        if value not in self.options:
+            raise ValueError(f"{name} must be one of {self.options}, got {value!r}")
+        return str(value)
+
+    def draw(self, rng: np.random.Generator) -> str:
+        """Any option."""
+        return self.options[int(rng.integers(len(self.options)))]
+
+    def nudge(self, value: Any, rng: np.random.Generator) -> str:
+        """Any option: words have no neighbours."""
+        return self.draw(rng)
+
+
+@dataclass(frozen=True)
+class Chances:
+    """A tuple of probabilities, one for each block of rounds."""
+
+    default: tuple[float, ...]
+
+    def check(self, name: str, value: Any) -> tuple[float, ...]:
+        """The probabilities as a tuple of floats."""
+        array = np.asarray(value, dtype=float)
+        if array.ndim != 1 or array.size == 0 or not ((array >= 0) & (array <= 1)).all():
+            raise ValueError(f"{name} must be probabilities, at least one, got {value!r}")
+        return tuple(array.tolist())
+
+    def draw(self, rng: np.random.Generator) -> tuple[float, ...]:
+        """As many as the default has, each uniform, or sure with chance ¼ each way."""
+        sure = rng.random(len(self.default))
+        chances = np.where(sure < 0.25, 0.0, np.where(sure > 0.75, 1.0, rng.random(len(sure))))
+        return tuple(chances.tolist())
+
+    def nudge(self, value: Any, rng: np.random.Generator) -> tuple[float, ...]:
+        """One block gets a new probability."""
+        chances = list(value)
+        chances[int(rng.integers(len(chances)))] = self.draw(rng)[0]
+        return tuple(chances)

@@ -1,0 +1,135 @@
+"""The searching adversary: restarts, then hill-climbing, over all adversaries and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from fullswap.adversaries.catalogue import ADVERSARIES
+from fullswap.adversaries.makers import kinds
+from fullswap.certificates import Certificate
+from fullswap.losses import LossClass
+from fullswap.protocols import Loss, Mixture
+from fullswap.sets import ConvexSetBase
+
+
+class CertifiedLearner(Protocol):
+    """What the search needs of a learner."""
+
+    def play(self) -> Mixture:
+        """The mixture of this round."""
+
+    def observe(self, loss: Loss) -> None:
+        """Learn from the loss."""
+
+    def certificate(self) -> Certificate:
+        """Measured beside guaranteed."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The worst run found; ``ADVERSARIES[adversary](set, class, **parameters)`` repeats it.
+
+    Attributes
+    ----------
+    ratio : measured / guaranteed of that run.
+    adversary : name of the adversary.
+    parameters : its seed, kind and settings.
+    measured, guaranteed : the two numbers.
+    tried : number of runs.
+    first : ratio of the first run tried.
+    """
+
+    ratio: float
+    adversary: str
+    parameters: dict[str, Any]
+    measured: float
+    guaranteed: float
+    tried: int
+    first: float
+
+
+def search(
+    make_learner: Callable[[], CertifiedLearner],
+    action_set: ConvexSetBase,
+    loss_class: LossClass,
+    rounds: int,
+    budget: int,
+    seed: int = 0,
+) -> SearchResult:
+    """Look for the run with the largest measured / guaranteed, in ``budget`` runs.
+
+    The first half meets each adversary with its defaults, in random order, then random ones with
+    random settings; the second half climbs from the worst run so far, changing one setting, the
+    seed or the kind of losses at a time.
+
+    >>> from fullswap import FullSwapLearner, sets
+    >>> squared, line = LossClass.squared(1.0), sets.Interval(0, 1)
+    >>> found = search(lambda: FullSwapLearner(line, squared, 50), line, squared, 50, budget=4)
+    >>> found.tried, found.first <= found.ratio <= 1
+    (4, True)
+    """
+    _whole("rounds", rounds)
+    _whole("budget", budget)
+    rng = np.random.default_rng(seed)
+    names = [str(name) for name in rng.permutation(list(ADVERSARIES))]
+    allowed = kinds(loss_class)
+    best: SearchResult | None = None
+    for tried in range(1, budget + 1):
+        if best is not None and tried > (budget + 1) // 2:
+            name, parameters = best.adversary, _neighbour(best, allowed, rng)
+        elif tried <= len(names):
+            name, parameters = names[tried - 1], {"seed": 0, "kind": allowed[0]}
+        else:
+            name = names[int(rng.integers(len(names)))]
+            parameters = _random(name, allowed, rng)
+        adversary = ADVERSARIES[name](action_set, loss_class, **parameters)
+        parameters = {**parameters, **adversary.settings}
+        measured, guaranteed = _run(make_learner(), adversary, rounds)
+        ratio = measured / guaranteed
+        if best is None or ratio > best.ratio:
+            first = ratio if best is None else best.first
+            best = SearchResult(ratio, name, parameters, measured, guaranteed, tried, first)
+    assert best is not None
+    return SearchResult(**{**vars(best), "tried": budget})
+
+
+def _run(learner: CertifiedLearner, adversary: Any, rounds: int) -> tuple[float, float]:
+    for t in range(rounds):
+        learner.observe(adversary.choose(learner.play(), t))
+    certificate = learner.certificate()
+    if certificate.guaranteed is None:
+        raise ValueError(
+            f"make_learner must promise the same loss_class as the search: "
+            f"{adversary!r} broke a promise: {'; '.join(certificate.broken)}"
+        )
+    return certificate.measured, certificate.guaranteed
+
+
+def _random(name: str, allowed: tuple[str, ...], rng: np.random.Generator) -> dict[str, Any]:
+    table = ADVERSARIES[name].parameters
+    drawn = {key: parameter.draw(rng) for key, parameter in table.items()}
+    kind = allowed[int(rng.integers(len(allowed)))]
+    return {"seed": int(rng.integers(2**31)), "kind": kind, **drawn}
+
+
+def _neighbour(
+    best: SearchResult, allowed: tuple[str, ...], rng: np.random.Generator
+) -> dict[str, Any]:
+    table = ADVERSARIES[best.adversary].parameters
+    key = str(rng.choice([*table, "seed"] + ["kind"] * (len(allowed) > 1)))
+    if key == "seed":
+        value: Any = int(rng.integers(2**31))
+    elif key == "kind":
+        value = allowed[int(rng.integers(len(allowed)))]
+    else:
+        value = table[key].nudge(best.parameters[key], rng)
+    return {**best.parameters, key: value}
+
+
+def _whole(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a whole number >= 1, got {value!r}")
