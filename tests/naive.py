@@ -85,13 +85,14 @@ def best_value(function, action_set, pool, rng):
     tried = np.concatenate(candidates)
     values = function(tried)
     best, x = values.min(), tried[values.argmin()]
-    radius = action_set.diameter / 4
-    for _ in range(8 if function.others else 2):
-        nearby = action_set.project(x + radius * rng.standard_normal((40, len(x))))
+    share = 0.5
+    for _ in range(10 if function.others else 2):
+        # a blend of two members is a member
+        nearby = (1 - share) * x + share * pool[rng.integers(len(pool), size=40)]
         values = function(nearby)
         if values.min() < best:
             best, x = values.min(), nearby[values.argmin()]
-        radius /= 3
+        share /= 2
     return float(best)
 
 
