@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import naive
 from fullswap import losses, metrics, sets
 from fullswap.certificates import Certificate
 from fullswap.metrics.minimise import minimise_lipschitz
@@ -84,9 +84,7 @@ def test_custom_losses_are_certified_from_both_sides(name):
 def test_custom_equals_quadratic_when_they_are_the_same_function():
     action_set = SETS["box"]
     transcript = random_transcript(action_set, 5, rounds=15)
-    wrapped = [
-        losses.Custom(losses.QuadraticFamily(row).value) for row in transcript.coefficients
-    ]
+    wrapped = [losses.Custom(losses.QuadraticFamily(row).value) for row in transcript.coefficients]
     slope = max(
         np.linalg.norm(losses.QuadraticFamily(row).gradient(action_set.vertices), axis=1).max()
         for row in transcript.coefficients

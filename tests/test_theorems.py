@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-import naive
 import numpy as np
 import pytest
 
+import naive
 from fullswap import sets
 from fullswap.adversaries import all_adversaries, search
 from fullswap.losses import LossClass, quadratic_rows
@@ -194,9 +194,7 @@ def test_other_sub_learners_keep_their_bounds(learner_name):
     action_set = SETS["box-2"]
     promised = LossClass(lipschitz=1.3, convex=True)
     for adversary in list(all_adversaries(action_set, LossClass(1.3, concave=True), 1))[::2]:
-        learner = FullSwapLearner(
-            action_set, promised, 1000, row="lipschitz", learner=learner_name
-        )
+        learner = FullSwapLearner(action_set, promised, 1000, row="lipschitz", learner=learner_name)
         transcript = simulate(learner, adversary, 1000, progress=False)
         if learner.certificate().broken:
             continue  # a concave, hence not convex, loss: outside the promise
@@ -251,9 +249,7 @@ def test_erratum_one_is_real():
     rng = np.random.default_rng(1)
     outcomes = (rng.random(horizon) < 0.375).astype(float)
     actions = np.arange(0, 1 + step / 2, step)
-    learner = FullSwapLearner(
-        sets.Interval(0, 1), LossClass.squared(1.0), horizon, actions=actions
-    )
+    learner = FullSwapLearner(sets.Interval(0, 1), LossClass.squared(1.0), horizon, actions=actions)
     transcript = learner.run(quadratic_rows(outcomes), record=True)
     swap = naive_discretised(transcript, outcomes, actions, swap=True)
     diagnostic = naive_discretised(transcript, outcomes, actions, swap=False)

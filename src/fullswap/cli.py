@@ -41,9 +41,7 @@ def _app() -> Any:
 
         results = list(run_demo((1_000, 3_000, 10_000), seed))
         if as_json:
-            rows = [
-                {"row": r, "dim": d, "adversary": a, **c.to_dict()} for r, d, a, c in results
-            ]
+            rows = [{"row": r, "dim": d, "adversary": a, **c.to_dict()} for r, d, a, c in results]
             print(json.dumps(rows, indent=2))
         else:
             _print_table(

@@ -68,9 +68,7 @@ def report(
     deviations, best, lower = minima(tally, action_set, lipschitz, tolerance)
     gained = np.maximum(incurred - best, 0.0)
     upper = float(np.maximum(incurred - lower, 0.0).sum())
-    return SwapRegret(
-        float(gained.sum()), upper, tally.points, tally.weights, deviations, gained
-    )
+    return SwapRegret(float(gained.sum()), upper, tally.points, tally.weights, deviations, gained)
 
 
 def minima(

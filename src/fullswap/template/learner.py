@@ -245,9 +245,7 @@ class FullSwapLearner:
         except (TypeError, ValueError):
             raise ValueError(f"actions must be numbers, got {actions!r}") from None
         if array.ndim == 2:
-            array = self._view.coordinates(
-                as_points(array, self.action_set.ambient_dim, "actions")
-            )
+            array = self._view.coordinates(as_points(array, self.action_set.ambient_dim, "actions"))
         if array.ndim != 1 or array.size < 2 or not np.isfinite(array).all():
             raise ValueError(f"actions must be at least 2 finite numbers, got {actions!r}")
         if not (np.diff(array) > 0).all():

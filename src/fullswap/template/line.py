@@ -45,6 +45,8 @@ class LineView:
             return QuadraticFamily(self.inward_rows(loss.coefficients[None, :])[0])
         gradient = None
         if getattr(loss, "has_gradient", True):
+
             def gradient(t: Points) -> Points:
                 return loss.gradient(self.outward(t)) @ self._direction[:, None]
+
         return Custom(lambda t: loss.value(self.outward(t)), gradient)
