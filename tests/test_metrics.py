@@ -174,6 +174,19 @@ def test_branch_and_bound_brackets_the_minimum_of_a_wavy_function():
     assert lower <= truth, "a budget that ends early still gives a true lower bound"
 
 
+def test_branch_and_bound_ends_when_all_remaining_boxes_miss_the_set():
+    corners = np.random.default_rng(1).standard_normal((9, 3)) * 0.6 + 3
+    polytope = sets.Polytope(vertices=corners)
+    for vertex in polytope.vertices:
+        for tolerance in (1e-3, 1e-2):
+            x, value, lower = minimise_lipschitz(
+                lambda p, v=vertex: np.linalg.norm(p - v, axis=1),
+                polytope, 1.0, tolerance * polytope.diameter, budget=3000,
+            )  # fmt: skip
+            assert lower <= 0 <= value
+            assert polytope.contains(x)
+
+
 def test_transcripts_refuse_what_does_not_fit():
     action_set = sets.Interval(0, 1)
     rows = np.array([[1.0, 0.0, 0.0]])

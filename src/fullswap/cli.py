@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 from typing import Any
 
 
@@ -58,38 +59,63 @@ def _app() -> Any:
 
     @app.command()
     def reproduce(
-        what: str = typer.Argument("table", help="table: growth exponents of every row."),
+        what: str = typer.Argument("table", help="table (growth exponents) or search."),
         quick: bool = typer.Option(True, "--quick/--full", help="Fewer and shorter runs."),
         workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
         seed: int = typer.Option(0, help="First seed."),
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
-        """Measure the paper's table: fitted growth exponents beside its own."""
-        from dataclasses import asdict
-
-        from fullswap.experiments import growth
-
-        if what != "table":
-            raise typer.BadParameter(f"must be 'table', got {what!r}", param_hint="WHAT")
-        horizons = growth.QUICK_HORIZONS if quick else growth.FULL_HORIZONS
-        seeds = (seed,) if quick else (seed, seed + 1, seed + 2)
-        with _progress("runs") as advance:
-            found = growth.measure(horizons, seeds, workers, advance)
-        if as_json:
-            print(json.dumps([asdict(g) for g in found], indent=2))
-            return
-        _print_table(
-            f"Growth of full swap regret over T = {', '.join(map(str, horizons))}",
-            ("row", "d", "exponent", "paper", "worst adversary", "measured", "guaranteed",
-             "largest ratio"),
-            [
-                (g.row, str(g.dim), f"{g.exponent:.3f}", f"{g.paper:.3f}", g.adversaries[-1],
-                 f"{g.worst[-1]:.1f}", f"{g.guaranteed[-1]:.1f}", f"{g.largest_ratio:.3f}")
-                for g in found
-            ],
-        )  # fmt: skip
+        """Measure the paper's table, or search for an adversary that breaks a guarantee."""
+        if what == "table":
+            _growth(quick, workers, seed, as_json)
+        elif what == "search":
+            _search(quick, workers, seed, as_json)
+        else:
+            raise typer.BadParameter(f"must be 'table' or 'search', got {what!r}")
 
     return app
+
+
+def _growth(quick: bool, workers: int, seed: int, as_json: bool) -> None:
+    from fullswap.experiments import growth
+
+    horizons = growth.QUICK_HORIZONS if quick else growth.FULL_HORIZONS
+    seeds = (seed,) if quick else (seed, seed + 1, seed + 2)
+    with _progress("runs") as advance:
+        found = growth.measure(horizons, seeds, workers, advance)
+    if as_json:
+        print(json.dumps([asdict(g) for g in found], indent=2))
+        return
+    _print_table(
+        f"Growth of full swap regret over T = {', '.join(map(str, horizons))}",
+        ("row", "d", "exponent", "paper", "worst adversary", "measured", "guaranteed",
+         "largest ratio"),
+        [
+            (g.row, str(g.dim), f"{g.exponent:.3f}", f"{g.paper:.3f}", g.adversaries[-1],
+             f"{g.worst[-1]:.1f}", f"{g.guaranteed[-1]:.1f}", f"{g.largest_ratio:.3f}")
+            for g in found
+        ],
+    )  # fmt: skip
+
+
+def _search(quick: bool, workers: int, seed: int, as_json: bool) -> None:
+    import typer
+
+    from fullswap.experiments import breaking
+
+    rounds, budget = (400, 50) if quick else (2_000, 200)
+    with _progress("searches") as advance:
+        found = breaking.attempt_all(rounds, budget, seed, workers, advance)
+    if as_json:
+        print(json.dumps([asdict(a) for a in found], indent=2, default=float))
+    else:
+        _print_table(
+            f"Largest measured/guaranteed found by search, T = {rounds}",
+            ("row", "d", "ratio", "adversary", "runs"),
+            [(a.row, str(a.dim), f"{a.ratio:.3f}", a.adversary, str(a.tried)) for a in found],
+        )
+    if any(a.ratio > 1 for a in found):
+        raise typer.Exit(1)
 
 
 def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -197,7 +197,8 @@ class Losses:
             gaps = self._centers - center
             squares = np.einsum("ij,ij->i", gaps, gaps)
             nearest = int(squares.argmin())
-            spacing = self.action_set.diameter / (DISTINCT - 8) ** (1 / self.action_set.dim)
+            # a line, or a closed curve round the rim, is covered before the pool is full
+            spacing = self.action_set.diameter / (32 if self.action_set.dim == 1 else 12)
             if squares[nearest] < spacing**2 or len(self._pool) >= DISTINCT:
                 return self._pool[nearest]
         self._centers = np.vstack((self._centers, center))

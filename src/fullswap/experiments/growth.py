@@ -7,14 +7,14 @@ below the paper's says that these adversaries do not reach it, not that the boun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from fullswap.adversaries import all_adversaries
-from fullswap.experiments.problems import problem
+from fullswap.experiments.problems import cases, problem
 from fullswap.play import simulate
 from fullswap.theorems import THEOREMS
 
@@ -70,7 +70,7 @@ def run_all(row: str, dim: int, horizon: int, seed: int) -> list[Run]:
     """Every adversary that applies, against the row's learner."""
     posed = problem(row, dim)
     runs = []
-    for adversary in all_adversaries(posed.action_set, posed.loss_class, seed):
+    for adversary in all_adversaries(posed.action_set, posed.loss_class, seed, rounds=horizon):
         learner = posed.learner(horizon)
         simulate(learner, adversary, horizon, progress=False)
         certificate = learner.certificate()
@@ -82,15 +82,6 @@ def run_all(row: str, dim: int, horizon: int, seed: int) -> list[Run]:
     return runs
 
 
-def jobs(horizons: Sequence[int], seeds: Sequence[int]) -> Iterator[tuple[str, int, int, int]]:
-    """All (row, dim, horizon, seed); the discretised row lives in one dimension."""
-    for row in THEOREMS:
-        for dim in (1, 2, 3) if row != "discretised" else (1,):
-            for horizon in horizons:
-                for seed in seeds:
-                    yield row, dim, horizon, seed
-
-
 def measure(
     horizons: Sequence[int] = QUICK_HORIZONS,
     seeds: Sequence[int] = (0,),
@@ -98,38 +89,32 @@ def measure(
     on_done: Callable[[int, int], None] | None = None,
 ) -> list[Growth]:
     """Run all jobs and fit one exponent per row and dimension."""
-    todo = list(jobs(horizons, seeds))
+    todo = [(*case, horizon, seed) for case in cases() for horizon in horizons for seed in seeds]
     runs: list[Run] = []
-    if workers > 1:
-        with ProcessPoolExecutor(workers) as pool:
-            for done, found in enumerate(pool.map(_one, todo), 1):
-                runs.extend(found)
-                if on_done:
-                    on_done(done, len(todo))
-    else:
-        for done, job in enumerate(todo, 1):
-            runs.extend(run_all(*job))
+    with ProcessPoolExecutor(workers) as pool:
+        for done, found in enumerate(pool.map(run_all, *zip(*todo, strict=True)), 1):
+            runs.extend(found)
             if on_done:
                 on_done(done, len(todo))
-    return [summary for summary in _summaries(runs, horizons)]
+    return [_summary(row, dim, runs, horizons) for row, dim in cases()]
 
 
-def _one(job: tuple[str, int, int, int]) -> list[Run]:
-    return run_all(*job)
-
-
-def _summaries(runs: Sequence[Run], horizons: Sequence[int]) -> Iterator[Growth]:
-    for row, theorem in THEOREMS.items():
-        for dim in (1, 2, 3) if row != "discretised" else (1,):
-            worst = [
-                max((r for r in runs if (r.row, r.dim, r.horizon) == (row, dim, horizon)),
-                    key=lambda r: r.measured)
-                for horizon in horizons
-            ]  # fmt: skip
-            measured = tuple(run.measured for run in worst)
-            # the paper's discretised rate √(εT) at ε = T^(-1/5) is T^(2/5)
-            paper = 0.4 if row == "discretised" else theorem.exponent(dim)
-            yield Growth(
-                row, dim, tuple(horizons), measured, tuple(run.adversary for run in worst),
-                tuple(run.guaranteed for run in worst), fit_exponent(horizons, measured), paper,
-            )  # fmt: skip
+def _summary(row: str, dim: int, runs: Sequence[Run], horizons: Sequence[int]) -> Growth:
+    here = [run for run in runs if (run.row, run.dim) == (row, dim)]
+    worst = [
+        max((run for run in here if run.horizon == horizon), key=lambda run: run.measured)
+        for horizon in horizons
+    ]
+    measured = tuple(run.measured for run in worst)
+    # the paper's discretised rate √(εT) at ε = T^(-1/5) is T^(2/5)
+    paper = 0.4 if row == "discretised" else THEOREMS[row].exponent(dim)
+    return Growth(
+        row,
+        dim,
+        tuple(horizons),
+        measured,
+        tuple(run.adversary for run in worst),
+        tuple(run.guaranteed for run in worst),
+        fit_exponent(horizons, measured),
+        paper,
+    )

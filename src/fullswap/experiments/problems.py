@@ -10,15 +10,12 @@ import numpy as np
 from fullswap.losses import LossClass
 from fullswap.sets import Ball, Box, ConvexSetBase, Interval
 from fullswap.template import FullSwapLearner
+from fullswap.theorems import THEOREMS
 
-ROWS = (
-    "lipschitz",
-    "smooth",
-    "concave",
-    "strongly convex",
-    "strongly convex and smooth",
-    "discretised",
-)
+
+def cases() -> list[tuple[str, int]]:
+    """All (row, dimension); the discretised row lives in one dimension."""
+    return [(row, dim) for row in THEOREMS for dim in ((1, 2, 3) if row != "discretised" else (1,))]
 
 
 @dataclass(frozen=True)

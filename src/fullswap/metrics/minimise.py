@@ -43,6 +43,8 @@ def minimise_lipschitz(
         radius = float(np.linalg.norm(half))
         meets = np.linalg.norm(points - ambient, axis=1) <= radius * (1 + 1e-9)
         centers, points = centers[meets], points[meets]
+        if not len(points):  # what was left of the open boxes lies outside the set
+            return best_point, best, best - tolerance
         values = value(points)
         used += len(points)
         if values.min() < best:

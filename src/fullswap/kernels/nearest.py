@@ -1,0 +1,271 @@
+"""Nearest points of a polytope by Wolfe's active-set method, many points in one call.
+
+The method walks over faces: the nearest point of the affine hull of some corners is found by least
+squares, corners that keep it out of their hull are left behind, and the corner that promises most
+enters. In exact arithmetic the distance falls with every corner that enters, so that no face comes
+twice and the walk is finite. With rounding, two rules keep it so. A corner that enters and is the
+only one to leave again ends the walk. And a face is remembered, replaced by the present one after
+1, 2, 4, 8, … corners (Brent's way to find a cycle in constant memory): meeting it again ends the
+walk too. What separates the faces of such a cycle is rounding alone.
+
+Symbols: corners (v, d), of diameter about 1 and near the origin · points (m, d) · active (k,)
+indices of affinely independent corners, k <= d + 1 · weights (k,) convex weights of the current
+point · goal (k,) weights of sum 1 of the nearest point of the affine hull · rest (d,) what is left
+from there to the point · basis, factor (d, d) orthonormal rows Q and triangle R of the edges.
+
+References: P. Wolfe, "Finding the nearest point in a polytope" (1976); R. Brent, "An improved
+Monte Carlo factorization algorithm" (1980), section 2.
+"""
+
+import numpy as np
+from numba import njit
+
+EPS = 2.220446049250313e-16
+
+
+@njit(cache=True)
+def nearest_points(corners, points):
+    """Nearest points of conv(corners), shape (m, d), and the steps (m,) that each row took.
+
+    A step is one least-squares problem, by far the largest part of the work.
+    """
+    m, d = points.shape
+    out, steps = np.empty((m, d)), np.empty(m, np.int64)
+    vectors, matrices, indices = _scratch(d)
+    for row in range(m):
+        steps[row] = _walk(corners, points[row], out[row], vectors, matrices, indices)
+    return out, steps
+
+
+@njit(cache=True)
+def project_rows(points, center, diameter, corners, normals, offsets, rounding):
+    """Replace rows outside of a polytope by its nearest points, in place; the others stay.
+
+    The polytope is {center + diameter·y}: y in conv(corners), or normals·y <= offsets, normals
+    (f, d) and offsets (f,). A row is outside if it breaks a facet by more than rounding.
+    """
+    m, d = points.shape
+    vectors, matrices, indices = _scratch(d)
+    local, nearest = np.empty(d), np.empty(d)
+    for row in range(m):
+        for j in range(d):
+            local[j] = (points[row, j] - center[j]) / diameter
+        if _breaks_a_facet(local, normals, offsets, rounding):
+            _walk(corners, local, nearest, vectors, matrices, indices)
+            for j in range(d):
+                points[row, j] = center[j] + diameter * nearest[j]
+
+
+@njit(cache=True)
+def _scratch(d):
+    """Room for one walk: no step allocates."""
+    return np.empty((4, d + 1)), np.empty((2, d, d)), np.empty((3, d + 1), np.int64)
+
+
+@njit(cache=True)
+def _breaks_a_facet(point, normals, offsets, rounding):
+    for facet in range(normals.shape[0]):
+        if _dot(normals[facet], point) - offsets[facet] > rounding:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _dot(first, second):
+    total = 0.0
+    for j in range(second.shape[0]):
+        total += first[j] * second[j]
+    return total
+
+
+@njit(cache=True)
+def _walk(corners, point, nearest, vectors, matrices, indices):
+    """Write the point of conv(corners) nearest to ``point``; return the number of steps."""
+    d = point.shape[0]
+    weights, goal, heights, rest = vectors[0], vectors[1], vectors[2], vectors[3, :d]
+    basis, factor = matrices[0], matrices[1]
+    active, order, remembered = indices[0], indices[1], indices[2]
+    active[0], weights[0] = _nearest_corner(corners, point), 1.0
+    size, before, entering = 1, 0, -1
+    steps, entered, remember_at, remembered_size = 0, 0, 1, 0
+    while True:
+        # Move to the nearest point of the affine hull; leave corners behind that block the way.
+        while True:
+            _solve(corners, active[:size], point, goal, rest, heights, basis, factor, order)
+            steps += 1
+            leaving, ratio = -1, np.inf
+            for i in range(size):
+                if goal[i] <= 0.0:
+                    way = weights[i] / max(weights[i] - goal[i], 1e-300)
+                    if way < ratio:
+                        leaving, ratio = i, way
+            if leaving < 0:
+                break
+            size = _leave_behind(active, weights, goal, size, leaving, ratio)
+        _normalise(goal, weights, size)
+        gain, candidate = _best_gain(corners, active[:size], rest)
+        if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
+            break
+        if size == before and active[size - 1] != entering:  # it alone left again
+            break
+        if size == remembered_size and _same_face(active, remembered, size):
+            break
+        entered += 1
+        if entered == remember_at:
+            remembered[:size] = active[:size]
+            remembered_size = size
+            remember_at *= 2
+        # With d + 1 corners the rest is 0 and nothing gains: there is always room for one more.
+        before, entering = size, candidate
+        active[size], weights[size] = candidate, 0.0
+        size += 1
+    for j in range(d):
+        total = 0.0
+        for i in range(size):
+            total += weights[i] * corners[active[i], j]
+        nearest[j] = total
+    return steps
+
+
+@njit(cache=True)
+def _nearest_corner(corners, point):
+    """Index of the largest ⟨corner, point⟩ − ‖corner‖²/2, which does not overflow far away."""
+    best, largest = 0, -np.inf
+    for i in range(corners.shape[0]):
+        value = 0.0
+        for j in range(corners.shape[1]):
+            value += corners[i, j] * (point[j] - 0.5 * corners[i, j])
+        if value > largest:
+            best, largest = i, value
+    return best
+
+
+@njit(cache=True)
+def _leave_behind(active, weights, goal, size, leaving, ratio):
+    """Go as far towards the goal as weights allow; drop those that vanish, return how many stay."""
+    kept, total = 0, 0.0
+    for i in range(size):
+        weight = weights[i] + ratio * (goal[i] - weights[i])
+        if i != leaving and weight > 0.0:
+            active[kept], weights[kept] = active[i], weight
+            total += weight
+            kept += 1
+    for i in range(kept):
+        weights[i] /= total
+    return kept
+
+
+@njit(cache=True)
+def _normalise(goal, weights, size):
+    total = 0.0
+    for i in range(size):
+        total += goal[i]
+    for i in range(size):
+        weights[i] = goal[i] / total
+
+
+@njit(cache=True)
+def _best_gain(corners, active, rest):
+    """Largest ⟨corner − face, rest⟩ over the corners that are not active, and whose it is."""
+    first = active[0]
+    gain, candidate = 0.0, first
+    for i in range(corners.shape[0]):
+        value = 0.0
+        for j in range(rest.shape[0]):
+            value += (corners[i, j] - corners[first, j]) * rest[j]
+        if value > gain and not _holds(active, i):
+            gain, candidate = value, i
+    return gain, candidate
+
+
+@njit(cache=True)
+def _holds(active, index):
+    for i in range(active.shape[0]):
+        if active[i] == index:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _same_face(active, remembered, size):
+    for i in range(size):
+        if not _holds(remembered[:size], active[i]):
+            return False
+    return True
+
+
+@njit(cache=True)
+def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
+    """Goal and rest for the affine hull of the active corners, by least squares over its edges.
+
+    Edges that depend on others up to rounding get weight 0. The rest is orthogonal to the edges to
+    full relative accuracy, however short it is: that takes a second round of projections.
+    """
+    d, edges = point.shape[0], active.shape[0] - 1
+    for j in range(d):
+        rest[j] = point[j] - corners[active[0], j]
+    for i in range(edges):
+        order[i] = i + 1
+        for j in range(d):
+            basis[i, j] = corners[active[i + 1], j] - corners[active[0], j]
+    rank = _orthogonalise(basis, factor, order, edges)
+    for i in range(rank):
+        heights[i] = 0.0
+    for _ in range(2):
+        for i in range(rank):
+            part = _dot(basis[i], rest)
+            heights[i] += part
+            for j in range(d):
+                rest[j] -= part * basis[i, j]
+    if rank == d:
+        rest[:] = 0.0
+    for i in range(edges):
+        goal[order[i]] = 0.0
+    goal[0] = 1.0
+    for i in range(rank - 1, -1, -1):
+        for k in range(i + 1, rank):
+            heights[i] -= factor[i, k] * heights[k]
+        heights[i] /= factor[i, i]
+        goal[order[i]] = heights[i]
+        goal[0] -= heights[i]
+
+
+@njit(cache=True)
+def _orthogonalise(basis, factor, order, edges):
+    """Turn the first rows of ``basis`` into orthonormal ones, the longest first; return the rank.
+
+    Gram–Schmidt, twice for every row: edges of nearly equal corners would else stay askew.
+    """
+    d = basis.shape[1]
+    cutoff = 0.0
+    for k in range(edges):
+        longest, length = k, -1.0
+        for i in range(k, edges):
+            square = _dot(basis[i], basis[i])
+            if square > length:
+                longest, length = i, square
+        if longest != k:
+            order[k], order[longest] = order[longest], order[k]
+            for j in range(d):
+                basis[k, j], basis[longest, j] = basis[longest, j], basis[k, j]
+            for i in range(k):
+                factor[i, k], factor[i, longest] = factor[i, longest], factor[i, k]
+        for i in range(k):
+            part = _dot(basis[i], basis[k])
+            factor[i, k] += part
+            for j in range(d):
+                basis[k, j] -= part * basis[i, j]
+        length = np.sqrt(_dot(basis[k], basis[k]))
+        if k == 0:
+            cutoff = d * EPS * length
+        if length <= cutoff:
+            return k
+        factor[k, k] = length
+        for j in range(d):
+            basis[k, j] /= length
+        for i in range(k + 1, edges):
+            part = _dot(basis[i], basis[k])
+            factor[k, i] = part
+            for j in range(d):
+                basis[i, j] -= part * basis[k, j]
+    return edges

@@ -1,0 +1,68 @@
+"""Euclidean balls."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fullswap.sets.base import ConvexSetBase
+from fullswap.sets.validation import Array, as_positive, as_vector
+
+
+@final
+class Ball(ConvexSetBase):
+    """The Euclidean ball {x : ‖x − center‖ <= radius}, center of shape (A,).
+
+    Examples
+    --------
+    >>> Ball([1.0, 0.0], 2.0).minimize_linear([0.0, 5.0])
+    array([ 1., -2.])
+    """
+
+    radius: float
+
+    def __init__(self, center: npt.ArrayLike, radius: float) -> None:
+        center, radius = as_vector("center", center), as_positive("radius", radius)
+        self._store(
+            radius=radius,
+            dim=len(center),
+            ambient_dim=len(center),
+            diameter=2.0 * radius,
+            center=center,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"center": self.center, "radius": self.radius}
+
+    @property
+    def vertices(self) -> None:
+        """None: every point of the sphere is extreme."""
+        return None
+
+    def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Ball:
+        """Return the ball {scale·x + shift}."""
+        factor, offset = self._moving(scale, shift)
+        return Ball(factor * self.center + offset, factor * self.radius)
+
+    def _project(self, points: Array) -> Array:
+        offsets = points - self.center
+        norms = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))[:, np.newaxis]
+        shrunk = self.center + offsets * (self.radius / np.maximum(norms, self.radius))
+        return np.where(norms > self.radius, shrunk, points)
+
+    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+        return np.linalg.norm(points - self.center, axis=1) - self.radius <= slack
+
+    def _minimize_linear(self, directions: Array) -> Array:
+        largest = np.abs(directions).max(axis=1, keepdims=True)
+        # The direction 0 counts as the first axis: the result stays an extreme point.
+        units = np.where(largest > 0.0, directions, np.eye(1, self.dim))
+        units = units / np.where(largest > 0.0, largest, 1.0)
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        return self.center - self.radius * units
+
+    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
+        # All extreme points are equally far from the centre: only the linear part is left.
+        return self._minimize_linear(self._slope_at_center(curvature, slope))

@@ -1,0 +1,247 @@
+"""What all convex sets share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import FrozenInstanceError
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fullswap.sets.validation import (
+    SMALLEST,
+    Array,
+    as_finite,
+    as_number,
+    as_positive,
+    as_rows,
+)
+
+_FAR = 1e12  # targets this many diameters away are minimised as linear functions
+
+
+class ConvexSetBase(ABC):
+    """What all convex sets share: checked public methods over unchecked private ones.
+
+    Attributes
+    ----------
+    dim, ambient_dim : int
+        Affine dimension, and number of coordinates A.
+    diameter : float
+        sup ‖x − y‖ over the set.
+    center : array (A,)
+        A point of the relative interior.
+    """
+
+    dim: int
+    ambient_dim: int
+    diameter: float
+    center: Array
+
+    def _store(self, **fields: Any) -> None:
+        """Set the fields once and for all; arrays become read-only."""
+        if fields["diameter"] < SMALLEST:
+            raise ValueError(f"diameter is {fields['diameter']}; allowed: at least {SMALLEST:g}")
+        self.__setstate__(fields)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            for array in value if isinstance(value, tuple) else (value,):
+                if isinstance(array, np.ndarray):
+                    array.setflags(write=False)
+        self.__dict__.update(state)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot set {name!r}: {type(self).__name__} is immutable")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete {name!r}: {type(self).__name__} is immutable")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={_show(value)}" for name, value in self._parameters().items())
+        return f"{type(self).__name__}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, ConvexSetBase):
+            return NotImplemented
+        mine, theirs = self._parameters(), other._parameters()
+        return mine.keys() == theirs.keys() and all(
+            np.array_equal(mine[name], theirs[name]) for name in mine
+        )
+
+    def __hash__(self) -> int:
+        # The sum of the centre's coordinates, and not their bytes: -0.0 equals 0.0.
+        return hash((type(self).__name__, self.dim, self.diameter, float(self.center.sum())))
+
+    @property
+    @abstractmethod
+    def vertices(self) -> Array | None:
+        """Extreme points, shape (v, A); None if they are infinitely many, unknown or too many."""
+
+    @abstractmethod
+    def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> ConvexSetBase:
+        """Return the set {scale·x + shift} of the same kind, scale > 0, shift () or (A,)."""
+
+    @abstractmethod
+    def _parameters(self) -> dict[str, Any]:
+        """Arguments that would build the set again."""
+
+    @abstractmethod
+    def _project(self, points: Array) -> Array: ...
+
+    @abstractmethod
+    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+        """Tell which points break no constraint by more than ``slack``, both of length m."""
+
+    @abstractmethod
+    def _minimize_linear(self, directions: Array) -> Array: ...
+
+    @abstractmethod
+    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
+        """Minimise curvature·‖x‖² + ⟨slope, x⟩ for curvature < 0, shapes (m,) and (m, A)."""
+
+    @cached_property
+    def frame(self) -> tuple[Array, Array]:
+        """Origin (A,) and orthonormal basis (A, dim): the affine hull is {origin + basis·y}.
+
+        Zero and the identity for sets of full dimension.
+        """
+        if self.dim == self.ambient_dim:
+            origin, basis = np.zeros(self.ambient_dim), np.eye(self.ambient_dim)
+        else:
+            origin, basis = self.center, _zero_sum_basis(self.dim)
+        origin.setflags(write=False)
+        basis.setflags(write=False)
+        return origin, basis
+
+    def project(self, points: npt.ArrayLike) -> Array:
+        """Return the nearest points of the set: argmin ‖x − y‖ over x, for every row y.
+
+        Parameters
+        ----------
+        points : array (m, A) or (A,)
+
+        Examples
+        --------
+        >>> from fullswap.sets import Ball
+        >>> Ball([0.0, 0.0], 1.0).project([3.0, 4.0])
+        array([0.6, 0.8])
+        """
+        rows, single = as_rows("points", points, self.ambient_dim)
+        result = self._project(rows)
+        return result[0] if single else result
+
+    def contains(
+        self, points: npt.ArrayLike, tolerance: float = 1e-9
+    ) -> bool | npt.NDArray[np.bool_]:
+        """Tell whether points (m, A) or (A,) lie in the set: booleans (m,) or one.
+
+        No constraint may be broken by more than tolerance·max(1, diameter, max_i |x_i|).
+
+        Examples
+        --------
+        >>> from fullswap.sets import Simplex
+        >>> Simplex(2).contains([[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]])
+        array([ True, False])
+        """
+        rows, single = as_rows("points", points, self.ambient_dim)
+        allowed = as_number("tolerance", tolerance)
+        if allowed < 0.0:
+            raise ValueError(f"tolerance is {allowed}; allowed: numbers >= 0")
+        slack = allowed * np.maximum(np.abs(rows).max(axis=1), max(1.0, self.diameter))
+        result = self._contains(rows, slack)
+        return bool(result[0]) if single else result
+
+    def minimize_linear(self, directions: npt.ArrayLike) -> Array:
+        """Return minimisers of ⟨direction, x⟩ over the set, shaped like ``directions``.
+
+        The direction 0 gives some point of the set; ties are broken the same way every time.
+
+        Examples
+        --------
+        >>> from fullswap.sets import Box
+        >>> Box([0.0, 0.0], [1.0, 2.0]).minimize_linear([[1.0, -1.0], [-1.0, 1.0]])
+        array([[0., 2.],
+               [1., 0.]])
+        """
+        rows, single = as_rows("directions", directions, self.ambient_dim)
+        result = self._minimize_linear(rows)
+        return result[0] if single else result
+
+    def minimize_quadratic(self, curvature: npt.ArrayLike, slope: npt.ArrayLike) -> Array:
+        """Return minimisers of curvature·‖x‖² + ⟨slope, x⟩ over the set, for curvature of any sign.
+
+        Parameters
+        ----------
+        curvature : array (m,), or a number that serves for all rows
+        slope : array (m, A) or (A,)
+
+        Examples
+        --------
+        >>> from fullswap.sets import Interval
+        >>> Interval(0.0, 1.0).minimize_quadratic([1.0, 0.0, -1.0], [[-0.5], [-0.5], [1.5]])
+        array([[0.25],
+               [1.  ],
+               [0.  ]])
+        """
+        slopes, single = as_rows("slope", slope, self.ambient_dim)
+        curvatures = as_finite("curvature", curvature)
+        if curvatures.shape not in ((), (len(slopes),)):
+            raise ValueError(
+                f"curvature has shape {curvatures.shape}; allowed: () or ({len(slopes)},), "
+                "one for each row of slope"
+            )
+        curvatures = np.broadcast_to(curvatures, len(slopes))
+        result = self._minimize_quadratic(curvatures, slopes)
+        return result[0] if single else result
+
+    def _minimize_quadratic(self, curvature: Array, slope: Array) -> Array:
+        result = np.empty_like(slope)
+        convex, concave = curvature > 0.0, curvature < 0.0
+        if convex.any():
+            result[convex] = self._minimize_convex(curvature[convex], slope[convex])
+        if concave.any():
+            result[concave] = self._minimize_concave(curvature[concave], slope[concave])
+        linear = ~(convex | concave)
+        if linear.any():
+            result[linear] = self._minimize_linear(slope[linear])
+        return result
+
+    def _minimize_convex(self, curvature: Array, slope: Array) -> Array:
+        with np.errstate(over="ignore"):
+            target = slope / (-2.0 * curvature[:, np.newaxis])
+        # Far away the set looks like a point: there the linear part at the centre decides alone,
+        # the rest being below 1e-12 of it, and the target may not even be a finite number.
+        near = np.abs(target - self.center).max(axis=1) <= _FAR * self.diameter
+        if near.all():
+            return self._project(target)
+        result = np.empty_like(slope)
+        result[near] = self._project(target[near]) if near.any() else 0.0
+        result[~near] = self._minimize_linear(self._slope_at_center(curvature, slope)[~near])
+        return result
+
+    def _slope_at_center(self, curvature: Array, slope: Array) -> Array:
+        return slope + 2.0 * curvature[:, np.newaxis] * self.center
+
+    def _moving(self, scale: float, shift: npt.ArrayLike) -> tuple[float, Array]:
+        array = as_finite("shift", shift)
+        if array.shape not in ((), (self.ambient_dim,)):
+            raise ValueError(f"shift has shape {array.shape}; allowed: () or ({self.ambient_dim},)")
+        return as_positive("scale", scale), np.broadcast_to(array, self.ambient_dim)
+
+
+def _zero_sum_basis(dim: int) -> Array:
+    """Return an orthonormal basis (dim + 1, dim) of the vectors with sum 0 (Helmert's)."""
+    basis = np.triu(np.ones((dim + 1, dim)))
+    counts = np.arange(1, dim + 1)
+    basis[counts, counts - 1] = -counts
+    return basis / np.sqrt(counts * (counts + 1.0))
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        shape = " x ".join(map(str, value.shape))
+        return str(value.tolist()) if value.size <= 12 else f"<{shape} array>"
+    return getattr(value, "__qualname__", None) or repr(value)

@@ -1,0 +1,125 @@
+"""Intervals and boxes: everything goes coordinate by coordinate."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fullswap.sets.base import ConvexSetBase
+from fullswap.sets.validation import Array, as_number, as_vector
+
+_MOST_BOX_VERTICES = 16  # dimension up to which a box lists its 2^dim vertices
+
+
+class _Orthotope(ConvexSetBase):
+    """Operations shared by ``Interval`` and ``Box``: everything goes coordinate by coordinate."""
+
+    _low: Array
+    _high: Array
+
+    @cached_property
+    def vertices(self) -> Array | None:
+        """Corners, shape (2^dim, dim), the first coordinate changing fastest; None for dim > 16."""
+        if self.dim > _MOST_BOX_VERTICES:
+            return None
+        at_high = np.arange(2**self.dim)[:, np.newaxis] >> np.arange(self.dim) & 1
+        corners = np.where(at_high == 1, self._high, self._low)
+        corners.setflags(write=False)
+        return corners
+
+    def _project(self, points: Array) -> Array:
+        return np.minimum(np.maximum(points, self._low), self._high)
+
+    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+        return np.maximum(self._low - points, points - self._high).max(axis=1) <= slack
+
+    def _minimize_linear(self, directions: Array) -> Array:
+        return np.where(directions >= 0.0, self._low, self._high)
+
+    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
+        # All corners are equally far from the centre, so that only the linear part is left.
+        return self._minimize_linear(self._slope_at_center(curvature, slope))
+
+
+@final
+class Interval(_Orthotope):
+    """The interval [low, high], a set of dimension 1 whose points have shape (m, 1).
+
+    Examples
+    --------
+    >>> Interval(0.0, 2.0).project([[3.0], [1.0]])
+    array([[2.],
+           [1.]])
+    """
+
+    low: float
+    high: float
+
+    def __init__(self, low: float, high: float) -> None:
+        low, high = as_number("low", low), as_number("high", high)
+        if not low < high:
+            raise ValueError(f"low is {low} and high is {high}; allowed: low < high")
+        self._store(
+            low=low,
+            high=high,
+            _low=np.array([low]),
+            _high=np.array([high]),
+            dim=1,
+            ambient_dim=1,
+            diameter=high - low,
+            center=np.array([0.5 * low + 0.5 * high]),
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high}
+
+    def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Interval:
+        """Return the interval {scale·x + shift}."""
+        factor, offset = self._moving(scale, shift)
+        return Interval(factor * self.low + offset[0], factor * self.high + offset[0])
+
+
+@final
+class Box(_Orthotope):
+    """The box of all x with low_i <= x_i <= high_i, low and high of shape (A,).
+
+    Examples
+    --------
+    >>> Box([0.0, -1.0], [1.0, 1.0]).vertices.tolist()
+    [[0.0, -1.0], [1.0, -1.0], [0.0, 1.0], [1.0, 1.0]]
+    """
+
+    low: Array
+    high: Array
+
+    def __init__(self, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
+        low, high = as_vector("low", low), as_vector("high", high)
+        if low.shape != high.shape:
+            raise ValueError(f"low has shape {low.shape} and high {high.shape}; allowed: the same")
+        if not (low < high).all():
+            i = int(np.argmin(low < high))
+            raise ValueError(
+                f"low[{i}] is {low[i]} and high[{i}] is {high[i]}; allowed: low < high everywhere"
+            )
+        self._store(
+            low=low,
+            high=high,
+            _low=low,
+            _high=high,
+            dim=len(low),
+            ambient_dim=len(low),
+            diameter=math.hypot(*(high - low)),
+            center=0.5 * low + 0.5 * high,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high}
+
+    def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Box:
+        """Return the box {scale·x + shift}."""
+        factor, offset = self._moving(scale, shift)
+        return Box(factor * self.low + offset, factor * self.high + offset)

@@ -1,0 +1,209 @@
+"""Sets given by functions, which are compared with each other at construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fullswap.sets.base import ConvexSetBase
+from fullswap.sets.validation import EPS, Array, as_dimension, as_finite, as_positive
+
+RowFunction = Callable[[Array], Any]
+
+
+@final
+class Custom(ConvexSetBase):
+    """A set of full dimension given by functions on arrays of shape (m, dim).
+
+    Parameters
+    ----------
+    dim : int
+    project : callable, (m, dim) -> (m, dim)
+        Nearest points of the set.
+    minimize_linear : callable, (m, dim) -> (m, dim)
+        Minimisers of ⟨direction, x⟩ over the set.
+    diameter : float
+        An upper bound of the distance of two points of the set.
+    contains : callable, (m, dim) -> booleans (m,), optional
+        Members; without it a point belongs to the set if ``project`` leaves it where it is.
+
+    Notes
+    -----
+    The functions are compared with each other on a fixed sample of points at construction.
+
+    Examples
+    --------
+    >>> from fullswap.sets import Ball
+    >>> disc = Ball([0.0, 0.0], 1.0)
+    >>> Custom(2, disc.project, disc.minimize_linear, diameter=2.0).project([0.0, 3.0])
+    array([0., 1.])
+    """
+
+    _functions: tuple[RowFunction, RowFunction, RowFunction | None]
+
+    def __init__(
+        self,
+        dim: int,
+        project: RowFunction,
+        minimize_linear: RowFunction,
+        diameter: float,
+        contains: RowFunction | None = None,
+    ) -> None:
+        dim = as_dimension(dim)
+        diameter = as_positive("diameter", diameter)
+        for name, function in [("project", project), ("minimize_linear", minimize_linear)]:
+            if not callable(function):
+                raise ValueError(f"{name} is {function!r}; allowed: a function")
+        if contains is not None and not callable(contains):
+            raise ValueError(f"contains is {contains!r}; allowed: a function or None")
+        ends = _call("minimize_linear", minimize_linear, _probes(dim))
+        self._store(
+            _functions=(project, minimize_linear, contains),
+            dim=dim,
+            ambient_dim=dim,
+            diameter=diameter,
+            center=_call("project", project, ends.mean(axis=0, keepdims=True))[0],
+        )
+        _check_custom(self)
+
+    def _parameters(self) -> dict[str, Any]:
+        project, minimize_linear, contains = self._functions
+        parameters: dict[str, Any] = {
+            "dim": self.dim,
+            "project": project,
+            "minimize_linear": minimize_linear,
+            "diameter": self.diameter,
+        }
+        return parameters if contains is None else {**parameters, "contains": contains}
+
+    @property
+    def vertices(self) -> None:
+        """None: the functions do not tell."""
+        return None
+
+    def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Custom:
+        """Return the set {scale·x + shift}, with functions that go there and back."""
+        factor, offset = self._moving(scale, shift)
+        project, minimize_linear, contains = self._functions
+        return Custom(
+            self.dim,
+            lambda points: factor * project((points - offset) / factor) + offset,
+            lambda directions: factor * minimize_linear(directions) + offset,
+            factor * self.diameter,
+            None if contains is None else lambda points: contains((points - offset) / factor),
+        )
+
+    def _project(self, points: Array) -> Array:
+        return _call("project", self._functions[0], points)
+
+    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+        near = np.linalg.norm(points - self._project(points), axis=1) <= slack
+        contains = self._functions[2]
+        return near if contains is None else near | _call_contains(contains, points)
+
+    def _minimize_linear(self, directions: Array) -> Array:
+        # The function need not know what to do with the direction 0: it gets the first axis.
+        some = np.where(directions.any(axis=1, keepdims=True), directions, np.eye(1, self.dim))
+        return _call("minimize_linear", self._functions[1], some)
+
+    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
+        raise NotImplementedError(
+            f"curvature is {curvature.min()}: the minimum of a concave quadratic function over a "
+            "Custom set cannot be found from its functions; allowed: curvature >= 0, or describe "
+            "the set as a Polytope, Box, Simplex or Ball"
+        )
+
+
+def _call(name: str, function: RowFunction, rows: Array) -> Array:
+    """Call a function of the user's; it must return finite numbers in the shape of ``rows``."""
+    handed = rows.copy()  # the function may write on what it is given
+    result = as_finite(f"the result of {name}", function(handed))
+    if result.shape != rows.shape:
+        raise ValueError(f"{name} returns shape {result.shape} for {rows.shape}; allowed: the same")
+    return result
+
+
+def _call_contains(function: RowFunction, rows: Array) -> npt.NDArray[np.bool_]:
+    result = np.asarray(function(rows.copy()))
+    if result.shape != (len(rows),) or result.dtype != np.bool_:
+        raise ValueError(
+            f"contains returns {result.dtype} of shape {result.shape}; "
+            f"allowed: booleans of shape ({len(rows)},)"
+        )
+    return result
+
+
+def _probes(dim: int) -> Array:
+    """Return directions (m, dim): both ways along the axes, and a fixed sample of others.
+
+    Along the axes alone a set may show its faces, whose minimisers can all lie in one of them.
+    """
+    others = np.random.default_rng(0).normal(size=(max(16, 2 * dim), dim))
+    return np.vstack([np.eye(dim), -np.eye(dim), others])
+
+
+def _check_custom(custom: Custom) -> None:
+    """Raise ValueError if the functions of a custom set contradict each other on a sample."""
+    from scipy.spatial.distance import cdist
+
+    dim, center, diameter = custom.dim, custom.center, custom.diameter
+    directions = _probes(dim)
+    support = custom._minimize_linear(directions)
+    radii = diameter * np.repeat([0.1, 0.5, 3.0], 16)[:, np.newaxis]
+    around = center + radii * np.random.default_rng(1).normal(size=(48, dim))
+    sample = np.vstack([around, center - diameter * directions, support])
+    nearest = custom._project(sample)
+    known = np.vstack([support, nearest])
+    moves = np.linalg.norm(custom._project(known) - known, axis=1)
+    offsets = sample - nearest
+    lengths = np.linalg.norm(offsets, axis=1)
+    steepness = np.linalg.norm(directions, axis=1)[:, np.newaxis]
+    # Positions may be off by this much, as those of a projection that iterates are.
+    slack = 1e-6 * diameter + 32.0 * EPS * float(np.abs(known).max())
+
+    def refuse(excess: Array, name: str, what: str) -> None:
+        if excess.max() > slack:
+            raise ValueError(f"{name} is inconsistent: {what} (by {excess.max():.3g})")
+
+    refuse(moves[len(support) :], "project", "projecting a second time moves points")
+    refuse(
+        cdist(nearest, nearest) - cdist(sample, sample),
+        "project",
+        "two points are farther apart after it than before",
+    )
+    refuse(moves[: len(support)], "minimize_linear", "it returns points that project moves")
+    products = (offsets @ (known - center).T) - (offsets * (nearest - center)).sum(1)[:, np.newaxis]
+    refuse(
+        products / (lengths + diameter)[:, np.newaxis],
+        "project",
+        "some point of the set is nearer, ⟨x − Px, y − Px⟩ > 0",
+    )
+    values = directions @ (known - center).T
+    refuse(
+        (np.diagonal(values)[:, np.newaxis] - values) / steepness,
+        "minimize_linear",
+        "a point returned by project has a smaller value",
+    )
+    refuse(
+        cdist(known, known) - diameter,
+        "diameter",
+        f"it is {diameter}, and two points of the set are farther apart",
+    )
+    if np.linalg.svd(known - center, compute_uv=False)[-1] <= 1e-9 * diameter:
+        raise ValueError("project maps onto a flat set; allowed: sets of full dimension")
+    contains = custom._functions[2]
+    if contains is None:
+        return
+    # A little outside and a little inside, because no rule can decide exactly on the boundary.
+    out = lengths > slack
+    just_outside = nearest[out] + 0.01 * diameter * offsets[out] / lengths[out, np.newaxis]
+    accepted = int(_call_contains(contains, np.vstack([sample[out], just_outside])).sum())
+    if accepted:
+        raise ValueError(f"contains is inconsistent: it accepts {accepted} points project moves")
+    middle = known.mean(axis=0)
+    rejected = int((~_call_contains(contains, middle + 0.99 * (known - middle))).sum())
+    if rejected:
+        raise ValueError(f"contains is inconsistent: it rejects {rejected} points of the set")

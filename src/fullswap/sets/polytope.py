@@ -1,0 +1,123 @@
+"""Polytopes, given by points or by inequalities."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fullswap.sets.base import ConvexSetBase
+from fullswap.sets.hull import checked_inequalities, hull_of, vertices_of_inequalities
+from fullswap.sets.validation import EPS, Array, as_finite
+
+
+@final
+class Polytope(ConvexSetBase):
+    """The convex hull of points, or the solutions of A x <= b, with interior points.
+
+    Parameters
+    ----------
+    vertices : array (v, A), optional
+        Points whose hull is the set; those that are not extreme are dropped.
+    inequalities : pair of arrays (k, A) and (k,), optional
+        A and b. Exactly one of the two arguments is given.
+
+    Examples
+    --------
+    >>> triangle = Polytope([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [1.0, 1.0]])
+    >>> triangle.project([4.0, 2.0]).round(12)
+    array([3., 1.])
+    >>> Polytope(inequalities=([[1.0], [-1.0]], [2.0, 1.0])).vertices.tolist()
+    [[-1.0], [2.0]]
+    """
+
+    _vertices: Array
+    _corners: Array  # vertices in units of the diameter, seen from the centre
+    _normals: Array  # facets: normals · corner <= offsets, normals of length 1
+    _offsets: Array
+    _rounding: float  # by how much a facet may be broken by points that count as inside
+
+    def __init__(
+        self,
+        vertices: npt.ArrayLike | None = None,
+        inequalities: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    ) -> None:
+        if (vertices is None) == (inequalities is None):
+            given = "neither" if vertices is None else "both"
+            raise ValueError(f"{given} of vertices and inequalities given; allowed: exactly one")
+        if inequalities is not None:
+            points = vertices_of_inequalities(*checked_inequalities(inequalities))
+        else:
+            assert vertices is not None
+            points = as_finite("vertices", vertices)
+            if points.ndim != 2 or points.size == 0:
+                raise ValueError(f"vertices has shape {points.shape}; allowed: (v, A), A >= 1")
+        ambient_dim = points.shape[1]
+        if len(points) < ambient_dim + 1:
+            raise ValueError(
+                f"vertices has {len(points)} rows; allowed: at least {ambient_dim + 1} "
+                f"in {ambient_dim} coordinates"
+            )
+        extreme, normals = hull_of(points)
+        center = extreme.mean(axis=0)
+        diameter = max(
+            float(np.linalg.norm(extreme[i + 1 :] - corner, axis=1).max())
+            for i, corner in enumerate(extreme[:-1])
+        )
+        corners = np.ascontiguousarray((extreme - center) / diameter)
+        self._store(
+            _vertices=extreme,
+            _corners=corners,
+            _normals=normals,
+            # From the corners and not from the hull: no corner sticks out because of rounding.
+            _offsets=(normals @ corners.T).max(axis=1),
+            _rounding=16.0 * EPS * max(1.0, float(np.abs(center).max()) / diameter),
+            dim=ambient_dim,
+            ambient_dim=ambient_dim,
+            diameter=diameter,
+            center=center,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"vertices": self._vertices}
+
+    @property
+    def vertices(self) -> Array:
+        """Extreme points, shape (v, A), in the order in which they were given."""
+        return self._vertices
+
+    def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Polytope:
+        """Return the polytope {scale·x + shift}."""
+        factor, offset = self._moving(scale, shift)
+        return Polytope(factor * self._vertices + offset)
+
+    def _project(self, points: Array) -> Array:
+        from fullswap.kernels.nearest import project_rows
+
+        result = np.array(points, order="C")  # one layout, and so one compiled version
+        project_rows(
+            result,
+            self.center,
+            self.diameter,
+            self._corners,
+            self._normals,
+            self._offsets,
+            self._rounding,
+        )
+        return result
+
+    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+        local = (points - self.center) / self.diameter
+        violations = (local @ self._normals.T - self._offsets).max(axis=1)
+        return violations <= slack / self.diameter
+
+    def _minimize_linear(self, directions: Array) -> Array:
+        return self._vertices[(directions @ self._corners.T).argmin(axis=1)]
+
+    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
+        # Seen from the centre: a·‖c + y‖² + ⟨b, c + y⟩ = const + ⟨b + 2a·c, y⟩ + a·‖y‖².
+        slope = self._slope_at_center(curvature, slope)
+        squares = self.diameter * np.einsum("ij,ij->i", self._corners, self._corners)
+        values = slope @ self._corners.T + curvature[:, np.newaxis] * squares
+        return self._vertices[values.argmin(axis=1)]

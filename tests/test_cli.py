@@ -1,0 +1,45 @@
+"""The command, as a user calls it: output, JSON, exit codes, errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def fullswap(*arguments):
+    return subprocess.run(
+        [sys.executable, "-c", "from fullswap.cli import main; main()", *arguments],
+        capture_output=True, text=True, timeout=110,
+    )  # fmt: skip
+
+
+def test_demo_prints_measured_beside_guaranteed():
+    result = fullswap("demo")
+    assert result.returncode == 0, result.stderr
+    assert "measured" in result.stdout and "guaranteed" in result.stdout
+    assert "NO" not in result.stdout
+
+
+def test_demo_as_json():
+    rows = json.loads(fullswap("demo", "--json", "--seed", "3").stdout)
+    assert {row["row"] for row in rows} == {"strongly convex and smooth", "concave"}
+    assert all(0 <= row["measured"] <= row["guaranteed"] and row["holds"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["reproduce", "everything"], ["reproduce", "--workers", "0"], ["nonsense"]]
+)
+def test_wrong_usage_exits_with_2_and_says_why(arguments):
+    result = fullswap(*arguments)
+    assert result.returncode == 2
+    assert arguments[-1] in result.stderr
+
+
+def test_without_the_extra_the_command_says_what_to_install():
+    blocked = "import sys; sys.modules['typer'] = None; from fullswap.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "fullswap[cli]" in result.stderr
