@@ -34,7 +34,8 @@ docs: $(INSTALLED)  ## documentation site, into site/
 	$(BIN)/mkdocs build --strict
 
 verify: $(INSTALLED)  ## the slow measurements
-	$(BIN)/python -m pytest -m slow --timeout 1800
+	$(BIN)/python -m pytest -m slow --timeout 3600 -n auto --maxprocesses 2 --dist worksteal \
+		--junit-xml=build/verify.xml tests
 
 # The resolver lives in its own environment: it is a tool for this file, not for the project.
 constraints:  ## resolve constraints.txt anew from pyproject.toml

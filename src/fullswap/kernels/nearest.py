@@ -3,10 +3,9 @@
 The method walks over faces: the nearest point of the affine hull of some corners is found by least
 squares, corners that keep it out of their hull are left behind, and the corner that promises most
 enters. In exact arithmetic the distance falls with every corner that enters, so that no face comes
-twice and the walk is finite. With rounding, two rules keep it so. A corner that enters and is the
-only one to leave again ends the walk. And a face is remembered, replaced by the present one after
-1, 2, 4, 8, … corners (Brent's way to find a cycle in constant memory): meeting it again ends the
-walk too. What separates the faces of such a cycle is rounding alone.
+twice and the walk is finite. With rounding it may go in circles, between faces whose nearest points
+differ by rounding alone. One face is therefore remembered, the present one after 1, 2, 4, 8, …
+corners (Brent's way to find a cycle in constant memory), and meeting it again ends the walk.
 
 Symbols: corners (v, d), of diameter about 1 and near the origin · points (m, d) · active (k,)
 indices of affinely independent corners, k <= d + 1 · weights (k,) convex weights of the current
@@ -86,8 +85,8 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
     basis, factor = matrices[0], matrices[1]
     active, order, remembered = indices[0], indices[1], indices[2]
     active[0], weights[0] = _nearest_corner(corners, point), 1.0
-    size, before, entering = 1, 0, -1
-    steps, entered, remember_at, remembered_size = 0, 0, 1, 0
+    size, steps = 1, 0
+    entered, remember_at, remembered_size = 0, 1, 0
     while True:
         # Move to the nearest point of the affine hull; leave corners behind that block the way.
         while True:
@@ -106,8 +105,6 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
         gain, candidate = _best_gain(corners, active[:size], rest)
         if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
             break
-        if size == before and active[size - 1] != entering:  # it alone left again
-            break
         if size == remembered_size and _same_face(active, remembered, size):
             break
         entered += 1
@@ -116,7 +113,6 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
             remembered_size = size
             remember_at *= 2
         # With d + 1 corners the rest is 0 and nothing gains: there is always room for one more.
-        before, entering = size, candidate
         active[size], weights[size] = candidate, 0.0
         size += 1
     for j in range(d):

@@ -173,9 +173,10 @@ class FullSwapLearner:
         lipschitz = self.loss_class.lipschitz
         if self._actions is not None:
             best = tally.at_all(self._actions).min(axis=1)
-            measured = float(np.maximum(tally.incurred() - best, 0.0).sum())
+            measured = at_most = float(np.maximum(tally.incurred() - best, 0.0).sum())
         else:
-            measured = report(tally, self._inner, lipschitz).upper
+            found = report(tally, self._inner, lipschitz)
+            measured, at_most = found.value, found.upper
         known = self.plan.bound(self.rounds)
         return Certificate(
             "full swap regret" if self._actions is None else "discretised swap regret",
@@ -185,6 +186,7 @@ class FullSwapLearner:
             None if broken else min(known, self._after_the_fact()),
             self.plan.theorem.citation,
             self._broken,
+            at_most,
         )
 
     def _after_the_fact(self) -> float:
