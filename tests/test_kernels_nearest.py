@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fullswap.kernels.nearest import nearest_points, project_rows
+from fullswap.kernels.nearest import _orthogonalise, nearest_points, project_rows
 
 ROUNDING = 1e-14
 seeds = st.integers(0, 10_000)
@@ -208,6 +208,26 @@ def test_nearly_equal_corners_end_in_few_steps():
         found, steps = nearest_points(corners, points)
         assert steps.max() <= 60
         assert_nearest(corners, points, found)
+
+
+@given(seeds, st.integers(2, 8), st.sampled_from([1.0, 1e-4, 1e-8, 1e-11]))
+def test_edges_that_are_nearly_parallel_get_an_orthonormal_basis(seed, dim, spread):
+    rng = np.random.default_rng(seed)
+    edges = rng.normal(size=dim) + spread * rng.normal(size=(dim, dim))
+    basis, factor, order = edges.copy(), np.zeros((dim, dim)), np.arange(1, dim + 1)
+    assert _orthogonalise(basis, factor, order, dim) == dim
+    assert np.abs(basis @ basis.T - np.eye(dim)).max() <= ROUNDING
+    size = np.abs(edges).max()
+    assert np.abs(np.triu(factor).T @ basis - edges[order - 1]).max() <= ROUNDING * size
+
+
+def test_edges_that_depend_on_others_up_to_rounding_are_left_out():
+    rng = np.random.default_rng(0)
+    for rank in (1, 2, 3):
+        spanning = rng.normal(size=(rank, 4))
+        edges = np.vstack([spanning, rng.uniform(-1.0, 1.0, size=(4 - rank, rank)) @ spanning])
+        factor, order = np.zeros((4, 4)), np.arange(1, 5)
+        assert _orthogonalise(edges, factor, order, 4) == rank
 
 
 def test_rows_do_not_influence_each_other():

@@ -47,13 +47,13 @@ class Barycentric:
     def __init__(self, grid: Grid) -> None:
         if grid.locate is None:
             raise ValueError("barycentric rounding needs a triangulated grid (grids.triangulation)")
-        self._locate = grid.locate
+        self.locate = grid.locate
         self._width = grid.points.shape[1]
 
     def __call__(self, targets: Points) -> SparseRows:
         """Round each target."""
         # a NaN would become a wild index in the compiled search
-        return self._locate(as_points(targets, self._width, "targets"))
+        return self.locate(as_points(targets, self._width, "targets"))
 
 
 def neighbours(grid: Grid) -> Barycentric:

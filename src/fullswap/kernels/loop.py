@@ -4,26 +4,15 @@ One array `state` (7, n) holds a bank; its rows are contiguous vectors over the 
 Losses are quadratics a·t² + b·t + c of the scalar coordinate t.
 
 Symbols: state rows POINT s · TARGET q_s · WEIGHT G_s · RECOMMENDED Σ g·ℓ(q_s) ·
-CURVATURE Σ g·a · SLOPE Σ g·b · CONSTANT Σ g·c; rate (3,) = (ρ, κ, switch):
-η(G) = 1/(ρG) while G ≤ switch, κ/√G after.
+CURVATURE Σ g·a · SLOPE Σ g·b · CONSTANT Σ g·c; rate (3,) as in :mod:`fullswap.kernels.rate`.
 """
 
-import numpy as np
 from numba import njit
 
 from fullswap.kernels.crossing import crossing_weight, find_crossing
+from fullswap.kernels.rate import scaled_rate
 
 POINT, TARGET, WEIGHT, RECOMMENDED, CURVATURE, SLOPE, CONSTANT = range(7)
-
-
-# error_model="numpy": G > 0 whenever a rate is asked for, so division needs no check.
-@njit(cache=True, inline="always", error_model="numpy")
-def _scaled_rate(rate, weight_sum, g):
-    # η·g at once: η alone would overflow for the smallest weights, and ρ·G may vanish
-    if weight_sum <= rate[2]:
-        scaled = rate[0] * weight_sum
-        return g / scaled if scaled > 0.0 else 1.0 / rate[0]
-    return rate[1] * g / np.sqrt(weight_sum)
 
 
 @njit(cache=True)
@@ -51,7 +40,7 @@ def line_learn(state, rate, low, high, linearised, i, g, a, b, c):
         slope = a * (left + state[POINT, cell + 1]) + b
         value = (a * left + b) * left + c + slope * (q - left)
     total = state[WEIGHT, i] + g
-    q -= _scaled_rate(rate, total, g) * slope
+    q -= scaled_rate(rate, total, g) * slope
     state[TARGET, i] = min(max(q, low), high)
     state[WEIGHT, i] = total
     state[RECOMMENDED, i] += g * value
@@ -89,27 +78,3 @@ def line_run(state, rate, low, high, linearised, coefficients, hint, indices, we
         if share < 1.0 and left < last:
             line_learn(state, schedule, low, high, linearised, left + 1, 1.0 - share, a, b, c)
     return hint
-
-
-@njit(cache=True)
-def line_extremes(coefficients, low, high):
-    """First rounds with the steepest slope on [low, high], the least and the most curvature.
-
-    Symbols: coefficients (T, 3) with T ≥ 1, rows (a, b, c).
-
-    >>> import numpy as np
-    >>> line_extremes(np.array([[1.0, 0.0, 0.0], [0.5, 3.0, 0.0], [2.0, -1.0, 0.0]]), 0.0, 1.0)
-    (1, 1, 2)
-    """
-    steepest, least, most = 0, 0, 0
-    record = -1.0
-    for t in range(coefficients.shape[0]):
-        a, b = coefficients[t, 0], coefficients[t, 1]
-        slope = max(abs(2.0 * a * low + b), abs(2.0 * a * high + b))
-        if slope > record:
-            steepest, record = t, slope
-        if a < coefficients[least, 0]:
-            least = t
-        if a > coefficients[most, 0]:
-            most = t
-    return steepest, least, most

@@ -101,7 +101,8 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
             if leaving < 0:
                 break
             size = _leave_behind(active, weights, goal, size, leaving, ratio)
-        _normalise(goal, weights, size)
+        for i in range(size):
+            weights[i] = goal[i]
         gain, candidate = _best_gain(corners, active[:size], rest)
         if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
             break
@@ -149,15 +150,6 @@ def _leave_behind(active, weights, goal, size, leaving, ratio):
     for i in range(kept):
         weights[i] /= total
     return kept
-
-
-@njit(cache=True)
-def _normalise(goal, weights, size):
-    total = 0.0
-    for i in range(size):
-        total += goal[i]
-    for i in range(size):
-        weights[i] = goal[i] / total
 
 
 @njit(cache=True)

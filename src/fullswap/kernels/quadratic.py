@@ -6,6 +6,8 @@ Symbols: coefficients (A + 2,) = [a, b_1, …, b_A, c] · points (m, A).
 import numpy as np
 from numba import njit
 
+from fullswap.kernels.rate import scaled_rate
+
 
 @njit(cache=True)
 def quadratic_values(coefficients, points):
@@ -32,21 +34,46 @@ def quadratic_gradients(coefficients, points):
     return out
 
 
-@njit(cache=True)
-def steepest_slope(coefficients, points, tangent):
-    """Largest norm of the gradient along the set, over the points; tangent (A, d) orthonormal."""
-    m, width = points.shape
+@njit(cache=True, inline="always")
+def _steepest_square(coefficients, points, tangent):
     steepest = 0.0
-    for i in range(m):
+    for i in range(points.shape[0]):
         square = 0.0
         for k in range(tangent.shape[1]):
             along = 0.0
-            for j in range(width):
+            for j in range(points.shape[1]):
                 slope = 2.0 * coefficients[0] * points[i, j] + coefficients[j + 1]
                 along += slope * tangent[j, k]
             square += along * along
         steepest = max(steepest, square)
-    return np.sqrt(steepest)
+    return steepest
+
+
+@njit(cache=True)
+def steepest_slope(coefficients, points, tangent):
+    """Largest norm of the gradient along the set, over the points; tangent (A, d) orthonormal."""
+    return np.sqrt(_steepest_square(coefficients, points, tangent))
+
+
+@njit(cache=True)
+def extreme_rows(rows, points, tangent):
+    """First rows (T ≥ 1) with the steepest slope at the points, the least and the most curvature.
+
+    >>> rows = np.array([[1.0, 0.0, 0.0], [0.5, 3.0, 0.0], [2.0, -1.0, 0.0]])
+    >>> extreme_rows(rows, np.array([[0.0], [1.0]]), np.ones((1, 1)))
+    (1, 1, 2)
+    """
+    steepest, least, most = 0, 0, 0
+    record = -1.0
+    for t in range(rows.shape[0]):
+        square = _steepest_square(rows[t], points, tangent)
+        if square > record:
+            steepest, record = t, square
+        if rows[t, 0] < rows[least, 0]:
+            least = t
+        if rows[t, 0] > rows[most, 0]:
+            most = t
+    return steepest, least, most
 
 
 @njit(cache=True)
@@ -61,15 +88,9 @@ def add_to_tally(weights_sum, sums, labels, weights, coefficients):
 
 @njit(cache=True)
 def gradient_steps(targets, weight_sums, rows, weights, slopes, rate, out, sums):
-    """out = x − η(G)·g·∇ for the rows, and sums = G; rate as in :mod:`fullswap.kernels.loop`."""
+    """out = x − η(G)·g·∇ for the rows, and sums = G; rate as in :mod:`fullswap.kernels.rate`."""
     for i in range(rows.shape[0]):
-        total = weight_sums[rows[i]] + weights[i]
-        sums[i] = total
-        # η·g at once: η alone would overflow for the smallest weights, and ρ·G may vanish
-        if total <= rate[2]:
-            scaled = rate[0] * total
-            step = weights[i] / scaled if scaled > 0.0 else 1.0 / rate[0]
-        else:
-            step = rate[1] * weights[i] / np.sqrt(total)
+        sums[i] = weight_sums[rows[i]] + weights[i]
+        step = scaled_rate(rate, sums[i], weights[i])
         for j in range(targets.shape[1]):
             out[i, j] = targets[rows[i], j] - step * slopes[i, j]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fullswap.losses import QuadraticFamily
-from fullswap.protocols import Points
-from fullswap.template.rules import Crossing
+from fullswap.protocols import Indices, Points, Vector
+from fullswap.template.rules import Crossing, Stationary
 from fullswap.transcripts import Transcript
 
 if TYPE_CHECKING:
     from fullswap.template.learner import FullSwapLearner
+
+Played = tuple[int, Indices, Vector]
+"""Rounds played, and the support of each of them: indices and weights (rounds, width)."""
+Stretch = Callable[["FullSwapLearner", Points, bool], Played]
 
 
 def as_rows(losses: Any, width: int) -> Points | None:
@@ -41,8 +45,12 @@ def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Transcrip
             raise ValueError(f"losses must be rows of coefficients or a sequence, got {losses!r}")
         losses = list(losses)
     rows = as_rows(losses, learner.action_set.ambient_dim + 2)
-    if rows is not None and isinstance(learner._rule, Crossing):
-        return _run_line(learner, rows, record)
+    if rows is not None:
+        rule = learner._rule
+        if isinstance(rule, Crossing):
+            return _run_compiled(learner, rows, record, _line_stretch)
+        if isinstance(rule, Stationary) and rule.mesh is not None:
+            return _run_compiled(learner, rows, record, _mesh_stretch)
     if rows is not None:
         losses = [QuadraticFamily(row) for row in rows]
     labels, weights = [], []
@@ -59,40 +67,67 @@ def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Transcrip
     )
 
 
-def _run_line(learner: FullSwapLearner, rows: Points, record: bool) -> Transcript | None:
-    from fullswap.kernels.loop import line_run
-
-    view = learner._view
-    assert view is not None
-    inner = np.ascontiguousarray(view.inward_rows(rows))
+def _run_compiled(
+    learner: FullSwapLearner, rows: Points, record: bool, stretch: Stretch
+) -> Transcript | None:
+    """Stretch by stretch, each up to the round at which the grid changes."""
+    inner = np.ascontiguousarray(rows if learner._view is None else learner._view.inward_rows(rows))
     broken = learner._first_violation(inner)
     if broken is not None:
         learner._warn(broken[1], stacklevel=5)
         learner._note(broken[1], learner.rounds + broken[0] + 1)
-    count = len(inner) if record else 0
-    left, share = np.zeros(count, np.int64), np.zeros(count)
-    labels = np.zeros((count, 2), np.int64)
+    labels, weights = [], []
     done = 0
     while done < len(inner):
-        # up to the round at which the grid changes
         stop = min(len(inner), done + learner._rounds_on_this_grid())
-        rule = learner._rule
-        assert isinstance(rule, Crossing)
-        before = rule.state.copy()
-        part = slice(done, stop) if record else slice(0, 0)
-        rule.hint = line_run(
-            rule.state, rule.rate, rule.low, rule.high, rule.linearised, inner[done:stop],
-            rule.hint, left[part], share[part],
-        )  # fmt: skip
-        if record:
-            last = len(rule.points) - 1
-            labels[part, 0] = learner._labels[left[part]]
-            labels[part, 1] = learner._labels[np.minimum(left[part] + 1, last)]
-        learner._absorb(before, rule.state, stop - done)
-        done = stop
+        known = learner._labels
+        played, where, shares = stretch(learner, inner[done:stop], record)
+        labels.append(known[where])
+        weights.append(shares)
+        done += played
     if not record:
         return None
-    weights = np.column_stack((share, 1 - share))
+    width = max((part.shape[1] for part in weights), default=1)
     return Transcript(
-        learner.action_set, learner.points, labels, weights, coefficients=rows, **learner.context
+        learner.action_set,
+        learner.points,
+        _stacked(labels, width, np.int64),
+        _stacked(weights, width, np.float64),
+        coefficients=rows,
+        **learner.context,
     )
+
+
+def _stacked(parts: list[Any], width: int, kind: type) -> Any:
+    """Rows of all parts, padded with 0 to one width."""
+    padded = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts]
+    return np.concatenate(padded) if padded else np.zeros((0, width), kind)
+
+
+def _line_stretch(learner: FullSwapLearner, rows: Points, record: bool) -> Played:
+    from fullswap.kernels.loop import line_run
+
+    rule = learner._rule
+    assert isinstance(rule, Crossing)
+    before = rule.state.copy()
+    count = len(rows) if record else 0
+    left, share = np.zeros(count, np.int64), np.zeros(count)
+    rule.hint = line_run(
+        rule.state, rule.rate, rule.low, rule.high, rule.linearised, rows, rule.hint, left, share
+    )
+    gained = rule.state - before
+    learner._absorb(gained[2], gained[3], gained[4:].T, len(rows))
+    right = np.minimum(left + 1, len(rule.points) - 1)
+    return len(rows), np.column_stack((left, right)), np.column_stack((share, 1 - share))
+
+
+def _mesh_stretch(learner: FullSwapLearner, rows: Points, record: bool) -> Played:
+    rule = learner._rule
+    assert isinstance(rule, Stationary) and rule.mesh is not None
+    # looking at the coming round makes room for its class; later ones may need more
+    width = 4 * len(rule.mix()[0])
+    shape = (len(rows), width) if record else (0, 0)
+    where, shares = np.zeros(shape, np.int64), np.zeros(shape)
+    played, gained, recommended = rule.mesh.run(rule, rows, where, shares)
+    learner._absorb(gained[:, 0], recommended, gained[:, 1:], played)
+    return played, where[:played], shares[:played]

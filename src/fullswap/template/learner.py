@@ -157,7 +157,8 @@ class FullSwapLearner:
         """Play against losses fixed in advance: rows of coefficients (T, A + 2), or a sequence.
 
         The same numbers as the loop of play and observe. Coefficient rows on a line run in one
-        compiled loop, as long as the grid stays the same. ``record=True`` gives the transcript.
+        compiled loop, and so they do on the Kuhn grid of a box or simplex under gradient descent.
+        ``record=True`` gives the transcript.
         """
         from fullswap.template.batch import run_losses
 
@@ -230,13 +231,12 @@ class FullSwapLearner:
             return 2**62
         return self.plan.schedule.level_ends(self.rounds) - self.rounds
 
-    def _absorb(self, before: Points, after: Points, rounds: int) -> None:
-        """Take over what a compiled loop added to the packed state of the crossing rule."""
+    def _absorb(self, weights: Vector, recommended: Vector, sums: Points, rounds: int) -> None:
+        """Take over what a compiled loop added up at the grid points."""
         if self._track:
-            gained = after - before
-            self._tally.weights[self._labels] += gained[2]
-            self._tally.recommended[self._labels] += gained[3]
-            self._tally.sums[self._labels] += gained[4:].T
+            self._tally.weights[self._labels] += weights
+            self._tally.recommended[self._labels] += recommended
+            self._tally.sums[self._labels] += sums
         self._advance(rounds)
 
     def _allowed(self, actions: Any) -> Vector:
@@ -325,13 +325,13 @@ class FullSwapLearner:
         return self.loss_class.violation(loss, points, self._tangent, self._inner.diameter)
 
     def _first_violation(self, rows: Points) -> tuple[int, str] | None:
-        """The same check for rows of coefficients on a line, where slopes peak at the ends."""
+        """The same check for rows of coefficients: slopes of quadratics peak at vertices."""
         if not len(rows):
             return None
-        from fullswap.kernels.loop import line_extremes
+        from fullswap.kernels.quadratic import extreme_rows
 
         # if any row breaks a promise, then one of these three does
-        extremes = set(line_extremes(rows, *ends(self._inner)))
+        extremes = set(extreme_rows(rows, self._probes, self._tangent))
         if not any(self._violation(QuadraticFamily(rows[i]), self._probes) for i in extremes):
             return None
         found = ((i, self._violation(QuadraticFamily(x), self._probes)) for i, x in enumerate(rows))

@@ -21,6 +21,7 @@ from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchin
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import QuadraticFamily, piecewise_linear
 from fullswap.protocols import Indices, Loss, Points, Rounding, Vector
+from fullswap.template.mesh import fused_mesh
 
 RESIDUAL_SHARE = 1e-4
 """Dense chains are solved to ‖xQ − x‖₁ ≤ 1e-4·√(n·ln n/t) at round t; see residual_allowance."""
@@ -133,10 +134,11 @@ class Stationary:
         self.row_weights = np.zeros((n, width))
         self.row_weights[:, 0] = 1.0
         self.heaviest = start
+        self.mesh = fused_mesh(learner, rounding)
         self._scratch = make_scratch(n)
-        self._stamp = 0
+        self._stamps = np.zeros(1, np.int64)
         self._members = np.zeros(n, np.int64)
-        self._weights = np.zeros(n)
+        self._weights = np.zeros(max(n, 64))
         self._work = np.zeros((64, 64))
 
     def mix(self) -> tuple[Indices, Vector]:
@@ -144,26 +146,38 @@ class Stationary:
         from fullswap.kernels.stationary import stationary_sparse
 
         while True:
-            self._stamp += 1
+            self._stamps[0] += 1
             size = stationary_sparse(
-                self.row_indices, self.row_weights, self.heaviest, self._scratch, self._stamp,
-                self._work, self._members, self._weights,
+                self.row_indices, self.row_weights, self.heaviest, self._scratch,
+                self._stamps[0], self._work, self._members, self._weights,
             )  # fmt: skip
             if size > 0:
                 break
-            self._work = np.zeros((2 * -size, 2 * -size))
-        indices, weights = self._members[:size].copy(), self._weights[:size].copy()
-        self.heaviest = int(indices[weights.argmax()])
-        return indices, weights
+            self.enlarge(-size)
+        return self._members[:size].copy(), self._weights[:size].copy()
+
+    def enlarge(self, size: int) -> None:
+        """Make room to solve a class of this size."""
+        self._work = np.zeros((2 * size, 2 * size))
+        self._weights = np.zeros(max(len(self.points), 2 * size))
+
+    @property
+    def walk(self) -> tuple[Any, ...]:
+        """What the compiled loop needs to find and solve a class."""
+        return self._scratch, self._stamps, self._work, self._members, self._weights
 
     def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
         """Scaled gradient steps at the support, then round the rows that moved."""
-        # the rounding is lossless for the linearised loss, so that is what they lose
-        seen = self.learner.seen(loss) if isinstance(self.learner, Discretised) else loss
-        lost = np.asarray(seen.value(self.bank.targets[indices]), dtype=float)
-        self.bank = self.learner.update(self.bank, loss, weights, indices)
-        rows = self.rounding(self.bank.targets[indices])
-        self.row_indices[indices], self.row_weights[indices] = rows.indices, rows.weights
+        if self.mesh is not None and isinstance(loss, QuadraticFamily):
+            lost = self.mesh.learn(self, loss.coefficients, indices, weights)
+        else:
+            # the rounding is lossless for the linearised loss, so that is what they lose
+            seen = self.learner.seen(loss) if isinstance(self.learner, Discretised) else loss
+            lost = np.asarray(seen.value(self.bank.targets[indices]), dtype=float)
+            self.bank = self.learner.update(self.bank, loss, weights, indices)
+            rows = self.rounding(self.bank.targets[indices])
+            self.row_indices[indices], self.row_weights[indices] = rows.indices, rows.weights
+        self.heaviest = int(indices[weights.argmax()])
         return lost
 
     def extended(self, points: Points, *args: Any) -> Stationary:

@@ -1,0 +1,117 @@
+"""Whole rounds on a Kuhn grid of a box or simplex: stationary mixture, play, step, rounding.
+
+Symbols: bank = (targets q (n, A), weight_sums G (n,), row_indices, row_weights (n, d + 1)) ·
+rate (3,) as in :mod:`fullswap.kernels.rate` · shape = (is_simplex, first (A,), second (A,)):
+low and high of a box, or shift and (scale, …) of a simplex · lattice = (shift (A,),
+matrix (A, d), cells (d,), strides (d,), lookup) as in :mod:`fullswap.kernels.kuhn` ·
+scratch = (floats (4, A + 1), integers (A + 1,)).
+"""
+
+import numpy as np
+from numba import njit
+
+from fullswap.kernels.kuhn import kuhn_locate_one
+from fullswap.kernels.rate import scaled_rate
+from fullswap.kernels.stationary import stationary_sparse
+
+
+@njit(cache=True)
+def _project_simplex(x, shift, scale, sorted_heights):
+    """Nearest point of {shift + scale·p : p ≥ 0, Σp = 1}, in place, by sorting."""
+    size = x.shape[0]
+    top = -np.inf
+    for j in range(size):
+        x[j] = (x[j] - shift[j]) / scale
+        top = max(top, x[j])
+    for j in range(size):
+        # with the largest height at 0, nothing cancels however far away the point is
+        x[j] -= top
+        k = j
+        while k > 0 and sorted_heights[k - 1] < x[j]:
+            sorted_heights[k] = sorted_heights[k - 1]
+            k -= 1
+        sorted_heights[k] = x[j]
+    total, threshold = 0.0, -np.inf
+    for j in range(size):
+        total += sorted_heights[j]
+        threshold = max(threshold, (total - 1.0) / (j + 1))
+    for j in range(size):
+        x[j] = shift[j] + scale * max(x[j] - threshold, 0.0)
+
+
+@njit(cache=True)
+def _learn_one(bank, rate, shape, lattice, scratch, i, g, loss):
+    """Feed the loss with scale g > 0 to the learner at point i; return ℓ(q_i) before the step."""
+    targets, weight_sums, row_indices, row_weights = bank
+    width = targets.shape[1]
+    q = targets[i]
+    square, inner = 0.0, 0.0
+    for j in range(width):
+        square += q[j] * q[j]
+        inner += q[j] * loss[j + 1]
+    value = loss[0] * square + inner + loss[width + 1]
+    total = weight_sums[i] + g
+    step = scaled_rate(rate, total, g)
+    for j in range(width):
+        q[j] -= step * (2.0 * loss[0] * q[j] + loss[j + 1])
+    weight_sums[i] = total
+    is_simplex, first, second = shape
+    if is_simplex:
+        _project_simplex(q, first, second[0], scratch[0][0])
+    else:
+        for j in range(width):
+            q[j] = min(max(q[j], first[j]), second[j])
+    shift, matrix, cells, strides, lookup = lattice
+    y = scratch[0][1]
+    for k in range(cells.shape[0]):
+        y[k] = 0.0
+        for j in range(width):
+            y[k] += (q[j] - shift[j]) * matrix[j, k]
+    kuhn_locate_one(
+        y, cells, strides, lookup, row_indices[i], row_weights[i], scratch[1], scratch[0][2]
+    )
+    return value
+
+
+@njit(cache=True)
+def mesh_learn(bank, rate, shape, lattice, scratch, indices, weights, loss, lost):
+    """One round's update of the support; `lost` (m,) receives what each recommendation lost."""
+    for k in range(indices.shape[0]):
+        lost[k] = _learn_one(bank, rate, shape, lattice, scratch, indices[k], weights[k], loss)
+
+
+@njit(cache=True)
+def mesh_run(
+    bank, rate, shape, lattice, scratch, walk, start, coefficients, gained, recommended, labels,
+    weights,
+):  # fmt: skip
+    """Play the rounds of `coefficients` (T, A + 2); return (rounds played, last start).
+
+    `walk` = (scratch, stamps (1,), dense, members, out) of `stationary_sparse`. Stops early,
+    before a round whose class does not fit `dense`. `gained` (n, A + 3) adds up G and the
+    coefficients at each point, `recommended` (n,) what was recommended. `labels` and `weights`
+    (T, w) receive the support of each round (weight 0 beyond it); (0, 0) arrays record nothing.
+    A support wider than w ends the run before its round.
+    """
+    chain, stamps, dense, members, out = walk
+    for t in range(coefficients.shape[0]):
+        stamps[0] += 1
+        size = stationary_sparse(bank[2], bank[3], start, chain, stamps[0], dense, members, out)
+        if size < 0 or (labels.shape[0] > 0 and size > labels.shape[1]):
+            return t, start
+        loss = coefficients[t]
+        heaviest = 0
+        for k in range(size):
+            if out[k] > out[heaviest]:
+                heaviest = k
+            i, g = members[k], out[k]
+            value = _learn_one(bank, rate, shape, lattice, scratch, i, g, loss)
+            recommended[i] += g * value
+            gained[i, 0] += g
+            for j in range(loss.shape[0]):
+                gained[i, j + 1] += g * loss[j]
+            if labels.shape[0] > 0:
+                labels[t, k] = i
+                weights[t, k] = g
+        start = members[heaviest]
+    return coefficients.shape[0], start
