@@ -12,16 +12,24 @@ class Certificate:
 
     Attributes
     ----------
-    quantity : what is bounded, e.g. "full swap regret".
-    rounds : number of rounds T.
-    measured : the quantity in this run, attained by an explicit swap of what was played.
-    guaranteed : a-priori bound; None once a condition of the theorem is broken.
-    after_the_fact : a-posteriori bound δT + Σ Reg_s with the regrets of this very run, which
-        is at most the a-priori one; None once a condition is broken.
-    theorem : the result that gives the bound.
-    broken : conditions seen to be broken, each in words.
-    measured_at_most : proven upper bound on the quantity in this run: equal to ``measured``
-        for linear and quadratic losses, larger by the numerical tolerance for others.
+    quantity : str
+        What is bounded, e.g. "full swap regret".
+    rounds : int
+        Number of rounds T.
+    measured : float
+        The quantity in this run, attained by an explicit swap of what was played.
+    guaranteed : float or None
+        A-priori bound; None once a condition of the theorem is broken.
+    after_the_fact : float or None
+        A-posteriori bound δT + Σ Reg_s with the regrets of this very run, never above the
+        a-priori one; None once a condition is broken.
+    theorem : str
+        The result that gives the bound.
+    broken : tuple of str
+        Conditions seen to be broken, each in words.
+    measured_at_most : float or None
+        Proven upper bound on the quantity in this run: equal to ``measured`` for linear and
+        quadratic losses, larger by the numerical tolerance for others.
     """
 
     quantity: str

@@ -19,12 +19,20 @@ class Transcript:
 
     Attributes
     ----------
-    points : (P, A) every point that was ever played.
-    indices, weights : (T, k) mixture of each round over ``points``; padding has weight 0.
-    coefficients : (T, A + 2) losses of the quadratic family, or None.
-    losses : the losses as objects where ``coefficients`` is None.
-    actions : (m, A) the only deviations allowed, in the discretised case.
-    lipschitz : promised constant, used to certify minima of losses given as functions.
+    action_set : ConvexSetBase
+        The set on which it was played.
+    points : (P, A) array
+        Every point that was ever played.
+    indices, weights : (T, k) arrays
+        Mixture of each round over ``points``; padding has weight 0.
+    coefficients : (T, A + 2) array or None
+        Losses of the quadratic family.
+    losses : tuple of Loss or None
+        The losses as objects where ``coefficients`` is None.
+    actions : (m, A) array or None
+        The only deviations allowed, in the discretised case.
+    lipschitz : float or None
+        Promised constant, used to certify minima of losses given as functions.
     """
 
     action_set: ConvexSetBase

@@ -21,10 +21,16 @@ class Adversary(ABC):
 
     Parameters
     ----------
-    action_set, loss_class : where the losses live and what they promise.
-    seed : of all randomness; equal seeds give equal losses against equal play.
-    kind : which losses of the class are used (:func:`fullswap.adversaries.kinds`).
-    parameters : those of the class's table ``parameters``.
+    action_set : ConvexSetBase
+        Where the losses live.
+    loss_class : LossClass
+        What they promise.
+    seed : int
+        Of all randomness; equal seeds give equal losses against equal play.
+    kind : str
+        Which losses of the class are used (:func:`fullswap.adversaries.kinds`).
+    **parameters : Any
+        Those of the class's table ``parameters``.
     """
 
     name: ClassVar[str]

@@ -35,12 +35,18 @@ class SearchResult:
 
     Attributes
     ----------
-    ratio : measured / guaranteed of that run.
-    adversary : name of the adversary.
-    parameters : its seed, kind and settings.
-    measured, guaranteed : the two numbers.
-    tried : number of runs.
-    first : ratio of the first run tried.
+    ratio : float
+        Measured / guaranteed of that run.
+    adversary : str
+        Name of the adversary.
+    parameters : dict
+        Its seed, kind and settings.
+    measured, guaranteed : float
+        The two numbers.
+    tried : int
+        Number of runs.
+    first : float
+        Ratio of the first run tried.
     """
 
     ratio: float

@@ -20,12 +20,18 @@ class Grid:
 
     Attributes
     ----------
-    points : (n, A) array, distinct points of the set.
-    mesh : spacing along an axis (for a boundary grid: √h, since h ≤ mesh² defines it).
-    covering_radius : every point of the set is within this distance of a grid point.
-    hull_distance : every point of the set is within this distance of the grid's hull.
-    variance : largest variance of a distribution on the vertices of one simplex.
-    locate : splits hull points into at most d + 1 vertices of a simplex with the same mean.
+    points : (n, A) array
+        Distinct points of the set.
+    mesh : float
+        Spacing along an axis; for a boundary grid √h.
+    covering_radius : float
+        Every point of the set is within this distance of a grid point.
+    hull_distance : float
+        Every point of the set is within this distance of the grid's hull.
+    variance : float
+        Largest variance of a distribution on the vertices of one simplex.
+    locate : callable or None
+        Splits hull points into at most d + 1 vertices of a simplex with the same mean.
     """
 
     points: Points

@@ -32,21 +32,34 @@ from fullswap.transcripts import Transcript
 class FullSwapLearner:
     """Play on a convex set with small full swap regret, whatever the losses do.
 
-    Parameters
-    ----------
-    action_set : a set of :mod:`fullswap.sets`.
-    loss_class : what is promised of every loss.
-    horizon : number of rounds T; None if unknown (grids are then refined as rounds go by).
-    row, mesh, learner, rule : override what is chosen by minimising the explicit bound: a row
-        of the table (a key of ``fullswap.theorems.THEOREMS``), the grid spacing, "hedge",
-        "gradient" or "matching", "crossing" or "stationary".
-    actions : in d = 1, the only points that may be played; regret is then against maps into
-        them (the discretised case).
-    track : keep the sums from which the certificate is computed.
-
     Guarantee: ``guarantee`` bounds the full swap regret of the distributions played, for every
     sequence of losses in the class, by the theorem that ``explain()`` names.
 
+    Parameters
+    ----------
+    action_set : ConvexSetBase
+        A set of :mod:`fullswap.sets`.
+    loss_class : LossClass
+        What is promised of every loss.
+    horizon : int or None
+        Number of rounds T; None if unknown (grids are then refined as rounds go by).
+    row : str or None
+        A row of the table, a key of ``fullswap.theorems.THEOREMS``. By default the applicable
+        row with the smallest bound.
+    mesh : float or None
+        Spacing of the grid. By default the one that minimises the bound.
+    learner : str or None
+        Sub-learner: "hedge", "gradient" or "matching".
+    rule : str or None
+        "crossing" (d = 1, convex losses) or "stationary".
+    actions : sequence of float or None
+        In d = 1, the only points that may be played; regret is then against maps into them
+        (the discretised case).
+    track : bool
+        Keep the sums from which the certificate is computed.
+
+    Examples
+    --------
     >>> from fullswap import sets, losses
     >>> learner = FullSwapLearner(sets.Interval(0, 1), LossClass.squared(1.0), horizon=1000)
     >>> for outcome in [1, 0, 1, 1] * 250:
