@@ -34,6 +34,7 @@ def test_demo_as_json():
     [
         (["reproduce", "everything"], "everything"),
         (["reproduce", "--workers", "0"], "--workers"),
+        (["demo", "--seed", "-1"], "--seed"),
         (["nonsense"], "nonsense"),
     ],
 )

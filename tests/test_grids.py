@@ -446,3 +446,28 @@ def test_a_level_overtaken_at_its_first_round_costs_nothing():
 def test_schedule_needs_a_first_level():
     with pytest.raises(ValueError, match="level 0"):
         Schedule(THEOREMS["lipschitz"], SQUARED, lambda level: None)
+
+
+def test_many_dimensional_boundaries_are_known_without_hulls():
+    ball = grids.boundary(Ball([1.0] * 7, 2.0), 14)
+    # the point of the sphere farthest from the cross-polytope is on the diagonal
+    diagonal = np.ones(7) / 7**0.5
+    reach = ((ball.points - 1.0) @ diagonal).max()
+    assert len(ball) == 14 and ball.hull_distance == pytest.approx(2.0 - reach)
+    assert grids.boundary(Simplex(8), 9).hull_distance == 0.0
+    few = grids.boundary(Box([0.0] * 7, [1.0] * 7), 100)
+    assert len(few) == 8 and few.hull_distance == pytest.approx(7**0.5)
+    assert grids.boundary(Box([0.0] * 7, [1.0] * 7), 128).hull_distance == 0.0
+
+
+@pytest.mark.parametrize("dim", range(2, 7))
+def test_the_variance_of_many_dimensional_chambers_is_bounded_from_above(dim):
+    exact = grids.measure("triangulation", Simplex(dim), 10)(1).variance
+    assert exact <= 2 * ((dim + 1) // 2) * dim / (2 * (dim + 1)) * (1 + 1e-12)
+    assert math.isfinite(grids.measure("triangulation", Simplex(9), 10)(1).variance)
+
+
+def test_levels_that_cannot_be_built_are_out_of_reach():
+    assert grids.measure("triangulation", Simplex(8), math.inf)(20) is None
+    assert grids.measure("net", Ball([0.0] * 8, 1.0), math.inf)(6) is None
+    assert grids.measure("triangulation", Ball([0.0] * 8, 1.0), math.inf)(1) is None

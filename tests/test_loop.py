@@ -169,10 +169,10 @@ def test_losses_that_break_every_promise_are_played_alike(rows, options, horizon
 @lines
 def test_losses_keep_their_values_and_slopes_along_the_line(action_set):
     view, rng = LineView(action_set), np.random.default_rng(2)
-    t = rng.uniform(view.interval.low, view.interval.high, (6, 1))
+    t = rng.uniform(view.inner.low, view.inner.high, (6, 1))
     x = view.outward(t)
     assert action_set.contains(x, 1e-12).all() and view.coordinates(x) == pytest.approx(t[:, 0])
-    assert view.interval.diameter == pytest.approx(action_set.diameter)
+    assert view.inner.diameter == pytest.approx(action_set.diameter)
     rows = rng.normal(size=(5, action_set.ambient_dim + 2))
     for row, inner in zip(rows, view.inward_rows(rows), strict=True):
         loss = QuadraticFamily(row)

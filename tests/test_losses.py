@@ -333,3 +333,28 @@ def test_only_slopes_along_the_set_count():
     across = Custom(lambda x: 5 * x.sum(axis=1), lambda x: 0 * x + 5)
     assert violation(LossClass(0.1), across, Simplex(2)) is None
     assert violation(LossClass(0.1), across, Ball([0.0, 0.0], 1.0)) is not None
+
+
+def test_bends_are_judged_by_what_they_do_across_the_set():
+    bowl = Quadratic([0.0], 4e-7)  # slopes from 0 to 0.8
+    assert "concave" in violation(LossClass(1.0, concave=True), bowl, Interval(0.0, 1e6))
+    assert (
+        violation(LossClass(1.0, concave=True), Quadratic([0.0], 1e-7), Interval(0.0, 1.0)) is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: LossClass("steep"), "lipschitz"),
+        (lambda: LossClass(1.0, strong_convexity=None), "strong_convexity"),
+        (lambda: LossClass(1.0, smoothness=[1.0]), "smoothness"),
+        (lambda: LossClass(1.0, concave="no"), "concave"),
+        (lambda: Quadratic("left"), "center"),
+        (lambda: Quadratic([0.0], scale=None), "scale"),
+        (lambda: quadratic_rows(["left"]), "centers"),
+    ],
+)
+def test_what_is_no_number_is_refused_by_name(make, name):
+    with pytest.raises(ValueError, match=name):
+        make()

@@ -226,3 +226,24 @@ def test_certificates_speak_plainly():
     assert not exceeded.holds
     broken = Certificate("full swap regret", 10, 1.0, None, None, "x", ("slope 3 exceeds",))
     assert not broken.holds and "no guarantee: slope 3" in str(broken)
+
+
+def test_concave_losses_on_a_set_given_by_functions_are_certified_by_search():
+    disc = sets.Ball([0.0, 0.0], 1.0)
+    custom = sets.Custom(2, disc.project, disc.minimize_linear, 2.0)
+    middle = Mixture(np.zeros((1, 2)), np.ones(1))
+    hill = [(middle, losses.Quadratic([0.1, 0.0], -1.0))] * 3
+    exact = metrics.full_swap_regret(Transcript.from_rounds(disc, hill))
+    found = metrics.swap_regret_report(Transcript.from_rounds(custom, hill, lipschitz=2.2))
+    assert found.value <= exact + 1e-9 <= found.upper + 2e-9
+    assert found.value == pytest.approx(exact, rel=0.02)
+
+
+def test_a_curve_needs_rounds():
+    empty = Transcript.from_rows(sets.Interval(0, 1), np.zeros((1, 1)), [], [], [])
+    with pytest.raises(ValueError, match="transcript"):
+        metrics.regret_curve(empty)
+
+
+def test_certificates_of_tiny_numbers_can_fail():
+    assert not Certificate("full swap regret", 1, 2e-12, 1e-12, 1e-12, "x").holds

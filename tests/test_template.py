@@ -1,7 +1,9 @@
 """The template: rules against the readable step, and the learner that users meet."""
 
+import copy
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -677,7 +679,7 @@ WRONG = [
     ({"actions": [0.0, math.nan]}, "actions"),
     ({"actions": [0.0, math.inf]}, "actions"),
     ({"actions": ["low", "high"]}, "actions"),
-    ({"actions": object()}, "actions"),
+    ({"actions": {}}, "actions"),
     ({"actions": [[0.0, 1.0], [1.0, 1.0]]}, "actions"),
     ({"actions": [0.0, 0.5], "action_set": BOX, "loss_class": squared(BOX)}, "actions"),
     ({"actions": [[0, 0], [1, 1]], "action_set": BOX, "loss_class": squared(BOX)}, "actions"),
@@ -950,3 +952,102 @@ def test_moved_problems_have_moved_play_and_the_scaled_guarantee(case, horizon, 
     one, other = plain.certificate(), moved.certificate()
     assert other.measured == pytest.approx(height * one.measured, rel=1e-6, abs=1e-8)
     assert other.after_the_fact == pytest.approx(height * one.after_the_fact, rel=1e-6)
+
+
+# --- far from the origin, many dimensions, copies -------------------------------------------
+
+
+@pytest.mark.parametrize("far", [1e6, -1e8])
+@pytest.mark.parametrize("dim", [1, 2])
+def test_far_from_the_origin_certificates_keep_their_digits(far, dim):
+    def certificate(shift):
+        unit = Interval(shift, shift + 1) if dim == 1 else Box([shift] * 2, [shift + 1] * 2)
+        learner = FullSwapLearner(unit, LossClass.squared(unit.diameter), 200)
+        transcript = learner.run(quadratic_rows(outcomes + shift), record=True)
+        assert unit.contains(transcript.points).all()
+        return learner.certificate(), full_swap_regret(transcript)
+
+    outcomes = np.random.default_rng(5).integers(0, 2, (200, dim)).astype(float)
+    near, _ = certificate(0.0)
+    away, shown = certificate(far)
+    assert away.measured == pytest.approx(near.measured, rel=1e-9)
+    assert shown == pytest.approx(near.measured, rel=1e-6)  # points are rounded there
+    assert away.after_the_fact == pytest.approx(near.after_the_fact, rel=1e-9)
+
+
+def test_far_actions_are_played_exactly():
+    actions = 1e6 + np.linspace(0, 1, 5)
+    learner = FullSwapLearner(
+        Interval(1e6, 1e6 + 1), LossClass.squared(1.0), 100, actions=actions, row="discretised"
+    )
+    transcript = learner.run(quadratic_rows(1e6 + np.arange(100.0) % 2), record=True)
+    assert np.isin(transcript.points, actions).all()
+    assert np.array_equal(transcript.actions[:, 0], actions)
+
+
+STEEPEST = {
+    # steepest between the axes of the ball, and at a corner beyond the listed ones of the box
+    "ball": (Ball([0.0, 0.0], 0.5), LossClass.squared(0.92), Quadratic([0.35, 0.35])),
+    "box": (Box([0.0] * 9, [1.0] * 9), LossClass(5.9, smoothness=2.0), Quadratic([0.0] * 9)),
+    "falling": (Ball([0.0, 0.0], 1.0), LossClass(2.7, concave=True), Quadratic([0.3, 0.3], -1.0)),
+}
+
+
+@pytest.mark.parametrize("name", STEEPEST)
+def test_slopes_of_quadratics_are_checked_where_they_are_steepest(name):
+    action_set, promise, loss = STEEPEST[name]
+    learner = FullSwapLearner(action_set, promise, 50)
+    with pytest.warns(UserWarning, match="exceeds lipschitz"):
+        learner.observe(loss)
+    assert learner.certificate().guaranteed is None
+
+
+@pytest.mark.parametrize("horizon", [1000, None])
+@pytest.mark.parametrize("kind", ["box", "simplex", "ball"])
+@pytest.mark.parametrize("promise", ["concave", "squared"])
+def test_many_dimensions_are_planned_at_once(promise, kind, horizon):
+    d = 8
+    action_set = {"box": Box([0] * d, [1] * d), "simplex": Simplex(d), "ball": Ball([0] * d, 0.5)}[
+        kind
+    ]
+    loss_class = LossClass(1.0, concave=True)
+    loss = Linear(np.eye(1, action_set.ambient_dim)[0])
+    if promise == "squared":
+        loss_class = LossClass.squared(action_set.diameter)
+        loss = Quadratic(action_set.minimize_linear(np.ones(action_set.ambient_dim)))
+    learner = FullSwapLearner(action_set, loss_class, horizon)
+    for _ in range(3):
+        learner.observe(loss)
+    assert learner.certificate().holds
+
+
+def _ramp(points):
+    return np.abs(points[:, 0] - 0.3)
+
+
+def _ramp_slope(points):
+    return (
+        np.where(points == points[:, :1], np.sign(points - 0.3), 0.0) * np.eye(points.shape[1])[0]
+    )
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("learner_name", ["hedge", "gradient"])
+@pytest.mark.parametrize("horizon", [60, None])
+@pytest.mark.parametrize(
+    "action_set", [Interval(0, 1), Ball([0.0, 0.0], 0.5)], ids=["line", "disc"]
+)
+def test_copies_go_on_as_the_original_would(action_set, horizon, learner_name, copied):
+    promise = LossClass(1.0, convex=True)
+    ramp = Custom(_ramp, _ramp_slope)
+    away = Linear(-np.eye(1, action_set.ambient_dim)[0])
+    original = FullSwapLearner(action_set, promise, horizon, learner=learner_name)
+    for t in range(60):
+        if t == 25:
+            other = copied(original)
+        for learner in [original] if t < 25 else [original, other]:
+            learner.observe(ramp if t % 3 else away)
+    mine, theirs = original.certificate(), other.certificate()
+    assert theirs.measured == pytest.approx(mine.measured, abs=1e-3)
+    assert theirs.guaranteed == mine.guaranteed
+    assert np.array_equal(original.play().weights, other.play().weights)

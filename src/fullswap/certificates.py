@@ -46,7 +46,7 @@ class Certificate:
         """Whether every condition held and the measured value is within the guarantee."""
         if self.broken or self.guaranteed is None:
             return False
-        return self.measured <= self.guaranteed * (1 + 1e-9) + 1e-9
+        return self.measured <= self.guaranteed * (1 + 1e-9)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""

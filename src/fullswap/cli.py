@@ -34,7 +34,7 @@ def _app() -> Any:
 
     @app.command()
     def demo(
-        seed: int = typer.Option(0, help="Seed of the adversaries."),
+        seed: int = typer.Option(0, min=0, help="Seed of the adversaries."),
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
         """Two learners against adversaries: measured regret beside the guarantee."""
@@ -62,7 +62,7 @@ def _app() -> Any:
         what: str = typer.Argument("table", help="table (growth exponents) or search."),
         quick: bool = typer.Option(True, "--quick/--full", help="Fewer and shorter runs."),
         workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
-        seed: int = typer.Option(0, help="First seed."),
+        seed: int = typer.Option(0, min=0, help="First seed."),
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
         """Measure the paper's table, or search for an adversary that breaks a guarantee."""
@@ -77,6 +77,8 @@ def _app() -> Any:
 
 
 def _growth(quick: bool, workers: int, seed: int, as_json: bool) -> None:
+    import typer
+
     from fullswap.experiments import growth
 
     horizons = growth.QUICK_HORIZONS if quick else growth.FULL_HORIZONS
@@ -84,18 +86,21 @@ def _growth(quick: bool, workers: int, seed: int, as_json: bool) -> None:
     with _progress("runs") as advance:
         found = growth.measure(horizons, seeds, workers, advance)
     if as_json:
-        print(json.dumps([asdict(g) for g in found], indent=2))
-        return
-    _print_table(
-        f"Growth of full swap regret over T = {', '.join(map(str, horizons))}",
-        ("row", "d", "exponent", "paper", "worst adversary", "measured", "guaranteed",
-         "largest ratio"),
-        [
-            (g.row, str(g.dim), f"{g.exponent:.3f}", f"{g.paper:.3f}", g.adversaries[-1],
-             f"{g.worst[-1]:.1f}", f"{g.guaranteed[-1]:.1f}", f"{g.largest_ratio:.3f}")
-            for g in found
-        ],
-    )  # fmt: skip
+        rows = [{**asdict(g), "largest_ratio": g.largest_ratio} for g in found]
+        print(json.dumps(rows, indent=2))
+    else:
+        _print_table(
+            f"Growth of full swap regret over T = {', '.join(map(str, horizons))}",
+            ("row", "d", "exponent", "paper", "worst adversary", "measured", "guaranteed",
+             "largest ratio"),
+            [
+                (g.row, str(g.dim), f"{g.exponent:.3f}", f"{g.paper:.3f}", g.adversaries[-1],
+                 f"{g.worst[-1]:.1f}", f"{g.guaranteed[-1]:.1f}", f"{g.largest_ratio:.3f}")
+                for g in found
+            ],
+        )  # fmt: skip
+    if any(g.largest_ratio > 1 for g in found):
+        raise typer.Exit(1)
 
 
 def _search(quick: bool, workers: int, seed: int, as_json: bool) -> None:

@@ -8,14 +8,15 @@ over the set are exact. Any other loss is given by functions (:class:`Custom`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.protocols import Loss, Points, Vector
+from fullswap.sets import ConvexSetBase
 
 SLACK = 1e-6
 """Relative slack when a promise (Lipschitz, smooth, …) is checked in floating point."""
@@ -23,7 +24,7 @@ SLACK = 1e-6
 
 def as_points(points: Any, ambient_dim: int, name: str = "points") -> Points:
     """Return ``points`` as a finite (m, A) float array, or raise a ValueError that names it."""
-    array = np.asarray(points, dtype=float)
+    array = _numbers(points, name)
     if array.ndim == 1 and array.shape[0] == ambient_dim:
         array = array[None, :]
     if array.ndim != 2 or array.shape[1] != ambient_dim:
@@ -35,18 +36,25 @@ def as_points(points: Any, ambient_dim: int, name: str = "points") -> Points:
     return array
 
 
+def _numbers(value: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {value!r}") from None
+
+
 def _finite_vector(value: Any, name: str) -> Vector:
-    array = np.atleast_1d(np.asarray(value, dtype=float))
+    array = np.atleast_1d(_numbers(value, name))
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
         raise ValueError(f"{name} must be a finite number or a finite vector, got {value!r}")
     return array
 
 
 def _finite_number(value: Any, name: str) -> float:
-    number = float(value)
-    if not math.isfinite(number):
+    array = _numbers(value, name)
+    if array.ndim or not np.isfinite(array):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
-    return number
+    return float(array)
 
 
 class QuadraticFamily:
@@ -125,7 +133,7 @@ def quadratic_rows(centers: Any, scale: float = 1.0) -> Points:
     array([[ 1., -0.,  0.],
            [ 1., -2.,  1.]])
     """
-    z = np.asarray(centers, dtype=float)
+    z = _numbers(centers, "centers")
     z = z[:, None] if z.ndim == 1 else z
     if z.ndim != 2 or not np.isfinite(z).all():
         raise ValueError(f"centers must be finite with shape (T,) or (T, A), got {z.shape}")
@@ -184,6 +192,38 @@ class Custom:
         if not np.isfinite(result).all():
             raise ValueError("loss gradient must be finite, got NaN or infinity")
         return result
+
+
+FAR = 1e3
+"""Sets this many diameters away from 0 are worked in coordinates seen from their centre."""
+
+
+def is_far(action_set: ConvexSetBase) -> bool:
+    """Whether a·‖x‖² + ⟨b, x⟩ + c loses digits on the set, because its parts nearly cancel."""
+    return float(np.abs(action_set.center).max()) > FAR * action_set.diameter
+
+
+def rows_seen_from(origin: Vector, coefficients: Points) -> Points:
+    """Coefficients (T, A + 2) of the losses as functions of x − origin.
+
+    >>> rows_seen_from(np.array([1.0]), quadratic_rows([1.5]))
+    array([[ 1.  , -1.  ,  0.25]])
+    """
+    a, b, c = coefficients[:, 0], coefficients[:, 1:-1], coefficients[:, -1]
+    # sums, not matrix products: a row must come out the same alone and among others
+    at_origin = a * (origin @ origin) + (b * origin).sum(axis=1) + c
+    return np.column_stack((a, 2 * a[:, None] * origin + b, at_origin))
+
+
+def seen_from(origin: Vector, loss: Loss) -> Loss:
+    """The loss as a function of x − origin."""
+    if isinstance(loss, QuadraticFamily):
+        return QuadraticFamily(rows_seen_from(origin, loss.coefficients[None, :])[0])
+    has_gradient = getattr(loss, "has_gradient", True)
+    return Custom(
+        lambda x: loss.value(x + origin),
+        (lambda x: loss.gradient(x + origin)) if has_gradient else None,
+    )
 
 
 def piecewise_linear(loss: Loss, points: Any) -> Custom:
@@ -266,12 +306,15 @@ class LossClass:
     convex: bool = False
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.lipschitz) and self.lipschitz > 0):
+        if not _finite_number(self.lipschitz, "lipschitz") > 0:
             raise ValueError(f"lipschitz must be a positive number, got {self.lipschitz!r}")
         alpha, beta = self.strong_convexity, self.smoothness
-        if not (math.isfinite(alpha) and alpha >= 0):
+        if not _finite_number(alpha, "strong_convexity") >= 0:
             raise ValueError(f"strong_convexity must be a number >= 0, got {alpha!r}")
-        if beta is not None and not (math.isfinite(beta) and beta >= 0):
+        for name in ("concave", "convex"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if beta is not None and not _finite_number(beta, "smoothness") >= 0:
             raise ValueError(f"smoothness must be None or a number >= 0, got {beta!r}")
         if beta is not None and beta < alpha:
             raise ValueError(
@@ -300,7 +343,7 @@ class LossClass:
             steepest = steepest_slope(coefficients, points, tangent)
             if steepest > self.lipschitz * (1 + SLACK):
                 return f"slope {steepest:.6g} exceeds lipschitz = {self.lipschitz:.6g}"
-            return self._curvature_violation(2 * float(coefficients[0]))
+            return self._curvature_violation(2 * float(coefficients[0]), diameter)
         if getattr(loss, "has_gradient", True):
             slopes = np.sqrt(np.square(loss.gradient(points) @ tangent).sum(axis=1))
             steepest = float(slopes.max())
@@ -312,15 +355,17 @@ class LossClass:
                 return f"range {spread:.6g} exceeds lipschitz·diameter"
         return None
 
-    def _curvature_violation(self, curvature: float) -> str | None:
+    def _curvature_violation(self, curvature: float, diameter: float) -> str | None:
+        # a bend is negligible if it changes slopes across the set by a negligible part of L
+        flat = SLACK * self.lipschitz / diameter
         if 0 < self.strong_convexity and curvature < self.strong_convexity * (1 - SLACK):
             return (
                 f"curvature {curvature:.6g} is below strong_convexity = {self.strong_convexity:.6g}"
             )
         if self.smoothness is not None and abs(curvature) > self.smoothness * (1 + SLACK):
             return f"curvature {curvature:.6g} exceeds smoothness = {self.smoothness:.6g}"
-        if self.concave and curvature > SLACK * self.lipschitz:
+        if self.concave and curvature > flat:
             return f"curvature {curvature:.6g} > 0, but losses were promised to be concave"
-        if self.convex and curvature < -SLACK * self.lipschitz:
+        if self.convex and curvature < -flat:
             return f"curvature {curvature:.6g} < 0, but losses were promised to be convex"
         return None

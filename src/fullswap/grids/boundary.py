@@ -8,6 +8,7 @@ directions are better (the regular polygon in the plane).
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +17,10 @@ from fullswap.grids.base import Grid
 from fullswap.protocols import Points
 from fullswap.sets import Ball, ConvexSetBase
 
-MAX_BOUNDARY = 4096
+MAX_BOUNDARY = {2: 4096, 3: 4096, 4: 128}
+"""Most points put on the boundary by dimension (else 64): hulls grow too costly with it."""
+MAX_HULL_DIM = 6
+"""Above this dimension hulls are not computed: only what is known in closed form is used."""
 
 
 def boundary(action_set: ConvexSetBase, size: int) -> Grid:
@@ -30,6 +34,8 @@ def boundary(action_set: ConvexSetBase, size: int) -> Grid:
     d = action_set.dim
     if size < d + 1:
         raise ValueError(f"size must be at least dim + 1 = {d + 1}, got {size}")
+    if d > MAX_HULL_DIM:
+        return _without_hull(action_set, size)
     origin, basis = action_set.frame
     coordinates = _spread(action_set, size) if isinstance(action_set, Ball) else None
     if coordinates is None:
@@ -39,16 +45,40 @@ def boundary(action_set: ConvexSetBase, size: int) -> Grid:
     return Grid(points, h**0.5, action_set.diameter, h)
 
 
+def most_boundary_points(action_set: ConvexSetBase) -> float:
+    """The size beyond which :func:`boundary` gives nothing better."""
+    if action_set.dim <= MAX_HULL_DIM:
+        return math.inf
+    return 2 * action_set.dim if action_set.vertices is None else len(action_set.vertices)
+
+
+def _without_hull(action_set: ConvexSetBase, size: int) -> Grid:
+    """All vertices, or a ball's two extremes on every axis, if allowed; else d + 1 points."""
+    d, diameter = action_set.dim, action_set.diameter
+    vertices = action_set.vertices
+    if vertices is not None and len(vertices) <= size:
+        return Grid(np.asarray(vertices), 0.0, diameter, 0.0)
+    axes = action_set.frame[1].T
+    if isinstance(action_set, Ball) and size >= 2 * d:
+        # the ball inside the cross-polytope of radius R has radius R/√d
+        h = action_set.radius * (1 - d**-0.5)
+        points = action_set.minimize_linear(np.concatenate((axes, -axes)))
+        return Grid(points, h**0.5, diameter, h)
+    origin, basis = action_set.frame
+    points = _greedy(action_set).prefix(d + 1) @ basis.T + origin
+    return Grid(points, diameter**0.5, diameter, diameter)
+
+
 def boundary_points(action_set: ConvexSetBase, mesh: float) -> Points:
     """Extreme points with hull distance at most mesh² (relative to the diameter)."""
     origin, basis = action_set.frame
     if action_set.vertices is not None:
         return np.asarray(action_set.vertices)
-    target = mesh**2 / action_set.diameter
+    target, most = mesh**2 / action_set.diameter, MAX_BOUNDARY.get(action_set.dim, 64)
     size = 2 * action_set.dim
     while True:
         grid = boundary(action_set, size)
-        if grid.hull_distance <= target or size >= MAX_BOUNDARY:
+        if grid.hull_distance <= target or size >= most:
             return grid.points
         size *= 2
 

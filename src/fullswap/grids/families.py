@@ -9,9 +9,10 @@ from functools import cache, lru_cache
 import numpy as np
 
 from fullswap.grids.base import Grid
-from fullswap.grids.boundary import boundary
-from fullswap.grids.delaunay import delaunay, projected_net
+from fullswap.grids.boundary import MAX_HULL_DIM, boundary, most_boundary_points
+from fullswap.grids.delaunay import MAX_LATTICE, delaunay, projected_net
 from fullswap.grids.kuhn import (
+    MAX_LOOKUP,
     box_cells,
     box_geometry,
     centred_box,
@@ -170,7 +171,7 @@ def nested(kind: str, action_set: ConvexSetBase) -> Callable[[int], Grid]:
 
 
 def measure(
-    kind: str, action_set: ConvexSetBase, max_points: int
+    kind: str, action_set: ConvexSetBase, max_points: float
 ) -> Callable[[int], Geometry | None]:
     """Level ↦ the geometry of ``family(kind, action_set)(level)``, None beyond ``max_points``.
 
@@ -181,6 +182,8 @@ def measure(
 
     def geometry(level: int) -> Geometry | None:
         if kind == "boundary":
+            if action_set.dim + level > most_boundary_points(action_set):
+                return None
             measured = build(level).geometry
         elif action_set.dim == 1:
             low, high = ends(action_set)
@@ -191,9 +194,11 @@ def measure(
             cells = box_cells(action_set, longest_side(action_set) / level)
             measured = box_geometry(action_set, cells, corners)
         elif isinstance(action_set, Simplex):
+            if (level + 1.0) ** action_set.dim > MAX_LOOKUP:
+                return None
             measured = simplex_geometry(action_set, level)
-        elif (level / 2) ** action_set.dim / math.factorial(action_set.dim) > max_points:
-            return None  # surely too many points: do not even build it
+        elif _out_of_reach(kind, action_set, level, max_points):
+            return None
         else:
             measured = build(level).geometry
         return measured if measured.size <= max_points else None
@@ -201,8 +206,17 @@ def measure(
     return geometry
 
 
+def _out_of_reach(kind: str, action_set: ConvexSetBase, level: int, max_points: float) -> bool:
+    """Whether a grid with this many cells along an axis has surely too many points to build."""
+    d = action_set.dim
+    if kind == "triangulation" and d > MAX_HULL_DIM:
+        return True
+    fewest = (level / 2) ** d / math.factorial(d)
+    return fewest > max_points or (level + 3.0) ** d > MAX_LATTICE
+
+
 def measure_nested(
-    kind: str, action_set: ConvexSetBase, max_points: int
+    kind: str, action_set: ConvexSetBase, max_points: float
 ) -> Callable[[int], Geometry | None]:
     """Level ↦ the geometry of ``nested(kind, action_set)(level)``, None beyond ``max_points``."""
     build = nested(kind, action_set)
@@ -215,8 +229,8 @@ def measure_nested(
         elif isinstance(action_set, Box):
             measured = box_geometry(action_set, dyadic_cells(action_set, level), corners=True)
         elif isinstance(action_set, Simplex):
-            measured = simplex_geometry(action_set, 2**level)
-        elif (2.0**level / 2) ** action_set.dim / math.factorial(action_set.dim) > max_points:
+            measured = measure("triangulation", action_set, max_points)(2**level)
+        elif _out_of_reach(kind, action_set, 2**level, max_points):
             return None
         else:
             measured = build(level).geometry

@@ -10,12 +10,12 @@ upper bound within a stated tolerance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from fullswap.losses import as_points
+from fullswap.losses import as_points, is_far, rows_seen_from, seen_from
 from fullswap.metrics.minimise import minimise_lipschitz
 from fullswap.metrics.tally import Tally
 from fullswap.protocols import Indices, Points, Vector
@@ -56,8 +56,9 @@ def full_swap_regret(transcript: Transcript, tolerance: float = 1e-3) -> float:
 
 def swap_regret_report(transcript: Transcript, tolerance: float = 1e-3) -> SwapRegret:
     """Full swap regret with the best deviation of every point."""
-    tally = Tally.from_transcript(transcript)
-    return report(tally, transcript.action_set, transcript.lipschitz, tolerance)
+    seen, origin = _centred(transcript)
+    found = report(Tally.from_transcript(seen), seen.action_set, seen.lipschitz, tolerance)
+    return replace(found, points=transcript.points, deviations=found.deviations + origin)
 
 
 def report(
@@ -77,11 +78,15 @@ def minima(
     """Best deviation of every point with its value, and a lower bound on the minimum."""
     deviations = np.array(tally.points)
     played = np.flatnonzero(tally.weights > 0)
-    if played.size:
-        deviations[played] = action_set.minimize_quadratic(
-            tally.sums[played, 0], tally.sums[played, 1:-1]
-        )
-    if not tally.others:
+    exact = not tally.others
+    if exact and played.size:
+        try:
+            deviations[played] = action_set.minimize_quadratic(
+                tally.sums[played, 0], tally.sums[played, 1:-1]
+            )
+        except NotImplementedError:  # concave sums on a set given by functions
+            exact = False
+    if exact:
         features = np.column_stack(
             (np.square(deviations).sum(axis=1), deviations, np.ones(len(deviations)))
         )
@@ -89,7 +94,8 @@ def minima(
         return deviations, values, values
     if lipschitz is None:
         raise ValueError(
-            "lipschitz must be given (Transcript.lipschitz) to certify losses given as functions"
+            "lipschitz must be given (Transcript.lipschitz) to certify losses given as functions, "
+            "or concave losses on a set given by functions"
         )
     values, lower = np.zeros(len(deviations)), np.zeros(len(deviations))
     for row in played:
@@ -112,16 +118,35 @@ def discretised_swap_regret(transcript: Transcript, actions: Any = None) -> floa
     if allowed is None:
         raise ValueError("actions must be given: this transcript has no discretised action set")
     allowed = as_points(allowed, transcript.action_set.ambient_dim, "actions")
-    tally = Tally.from_transcript(transcript)
+    seen, origin = _centred(transcript)
+    tally, allowed = Tally.from_transcript(seen), allowed - origin
     return float(np.maximum(tally.incurred() - tally.at_all(allowed).min(axis=1), 0.0).sum())
 
 
 def external_regret(transcript: Transcript, tolerance: float = 1e-3) -> float:
     """Regret against the best fixed action: max_x Σ_t [ℓ_t(x_t) − ℓ_t(x)], from above."""
-    tally = Tally.from_transcript(transcript)
-    whole = tally.total()
-    _, _, lower = minima(whole, transcript.action_set, transcript.lipschitz, tolerance)
+    seen, _ = _centred(transcript)
+    tally = Tally.from_transcript(seen)
+    _, _, lower = minima(tally.total(), seen.action_set, seen.lipschitz, tolerance)
     return float(tally.incurred().sum() - lower[0])
+
+
+def _centred(transcript: Transcript) -> tuple[Transcript, Vector]:
+    """The transcript seen from the centre of a set far from 0, where quadratics cancel out."""
+    action_set = transcript.action_set
+    if not is_far(action_set):
+        return transcript, np.zeros(action_set.ambient_dim)
+    origin, rows, losses = action_set.center, transcript.coefficients, transcript.losses
+    if rows is not None:
+        rows = rows_seen_from(origin, rows)
+    if losses is not None:
+        # a loss that comes again stays one object
+        distinct = {id(loss): seen_from(origin, loss) for loss in losses}
+        losses = tuple(distinct[id(loss)] for loss in losses)
+    moved = action_set.moved(shift=-origin)
+    points = transcript.points - origin
+    seen = replace(transcript, action_set=moved, points=points, coefficients=rows, losses=losses)
+    return seen, origin
 
 
 def regret_curve(
@@ -130,6 +155,8 @@ def regret_curve(
     rounds: Any = None,
 ) -> tuple[Indices, Vector]:
     """The metric after growing numbers of rounds (by default about 24, evenly on a log scale)."""
+    if not len(transcript):
+        raise ValueError("transcript must have at least one round, got none")
     if rounds is None:
         rounds = np.unique(np.geomspace(1, len(transcript), 24).round().astype(int))
     checkpoints = np.asarray(rounds, dtype=np.int64)

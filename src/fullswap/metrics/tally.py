@@ -7,6 +7,8 @@ point carried when they came.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fullswap.losses import QuadraticFamily
@@ -25,6 +27,11 @@ class Tally:
         """Σ_t x_t[s]·ℓ_t(q_{s,t}), where a learner reports its recommendations."""
         self.others: dict[int, tuple[Loss, Vector]] = {}
         self._labels: dict[bytes, int] = {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # copies of losses have ids of their own
+        self.others = {id(loss): (loss, held) for loss, held in self.others.values()}
 
     def labels_of(self, points: Points) -> Indices:
         """Rows of the points; points not seen before get new rows."""

@@ -23,6 +23,8 @@ Stretch = Callable[["FullSwapLearner", Points, bool], Played]
 def as_rows(losses: Any, width: int) -> Points | None:
     """Coefficient rows (T, width) if the losses are (or can be) such, else None."""
     if isinstance(losses, np.ndarray):
+        if losses.dtype.kind not in "fiub":
+            raise ValueError(f"losses must be rows of numbers, got an array of {losses.dtype}")
         rows = np.asarray(losses, dtype=float)
     elif all(isinstance(loss, QuadraticFamily) for loss in losses):
         lengths = {len(loss.coefficients) for loss in losses}

@@ -22,8 +22,8 @@ from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
 from fullswap.protocols import Loss, Mixture, Points, Rounding, Vector
 from fullswap.rounding import Barycentric, Nearest
-from fullswap.sets import ConvexSetBase, Interval
-from fullswap.template.line import LineView
+from fullswap.sets import ConvexSetBase
+from fullswap.template.line import LineView, view_of
 from fullswap.template.plan import Plan, plan
 from fullswap.template.rules import Crossing, Dense, Rule, Stationary
 from fullswap.transcripts import Transcript
@@ -88,11 +88,11 @@ class FullSwapLearner:
         if not isinstance(loss_class, LossClass):
             raise ValueError(f"loss_class must be a LossClass, got {loss_class!r}")
         self.action_set, self.loss_class, self.horizon = action_set, loss_class, horizon
-        # One-dimensional sets are worked in their own coordinate, whatever space they sit in.
-        self._view = LineView(action_set) if action_set.dim == 1 else None
-        inner = action_set if self._view is None else self._view.interval
+        self._view = view_of(action_set)
+        inner = action_set if self._view is None else self._view.inner
         allowed = None if actions is None else self._allowed(actions)
-        self.plan: Plan = plan(inner, loss_class, horizon, row, mesh, learner, rule, allowed)
+        self._asked = (inner, loss_class, horizon, row, mesh, learner, rule, allowed)
+        self.plan: Plan = plan(*self._asked)
         self._inner = self.plan.action_set
         self._actions = None if allowed is None else allowed[:, None]
         self._track = track
@@ -100,12 +100,22 @@ class FullSwapLearner:
         self._grid: Grid = self.plan.grid_at(0)
         self._rule: Rule = self._make_rule(self._grid)
         self._labels = self._tally.labels_of(self._grid.points)
-        self._probes = _probes(self._inner)
+        self._probes, self._probes_suffice = _probes(self._inner)
         self._tangent = self._inner.frame[1]
         self._pending: tuple[Any, Vector] | None = None
         self._broken: tuple[str, ...] = ()
         self._known: dict[int, tuple[Loss, Loss]] = {}
         self.rounds = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A plan holds functions, which cannot be pickled; the same request gives the same plan.
+        return {name: value for name, value in self.__dict__.items() if name != "plan"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.plan = plan(*self._asked)
+        # copies of losses have ids of their own
+        self._known = {id(loss): (loss, seen) for loss, seen in self._known.values()}
 
     # --- what was chosen ------------------------------------------------------------------
 
@@ -151,7 +161,7 @@ class FullSwapLearner:
         seen = self._seen(loss)
         indices, weights = self._mix()
         support = self._grid.points[indices]
-        broken = self._violation(seen, support)
+        broken = self._violation(seen)
         if not isinstance(seen, QuadraticFamily):
             seen.value(support)  # what the certificate will ask for must not fail then
         # What can raise comes before what changes the state.
@@ -253,21 +263,25 @@ class FullSwapLearner:
         self._advance(rounds)
 
     def _allowed(self, actions: Any) -> Vector:
-        if self._view is None:
+        if not isinstance(self._view, LineView):
             raise ValueError(f"actions need a set of dimension 1, got {self.action_set.dim}")
         try:
             array = np.asarray(actions, dtype=float)
         except (TypeError, ValueError):
             raise ValueError(f"actions must be numbers, got {actions!r}") from None
+        if array.ndim == 1 and self.action_set.ambient_dim == 1:
+            array = array[:, None]
         if array.ndim == 2:
             array = self._view.coordinates(as_points(array, self.action_set.ambient_dim, "actions"))
         if array.ndim != 1 or array.size < 2 or not np.isfinite(array).all():
             raise ValueError(f"actions must be at least 2 finite numbers, got {actions!r}")
         if not (np.diff(array) > 0).all():
             raise ValueError(f"actions must be distinct and in rising order, got {actions!r}")
-        low, high = ends(self._view.interval)
-        if array[0] < low - 1e-9 or array[-1] > high + 1e-9:
-            raise ValueError(f"actions must lie in [{low:.6g}, {high:.6g}], got {actions!r}")
+        low, high = ends(self._view.inner)
+        slack = 1e-9 * (high - low)
+        if array[0] < low - slack or array[-1] > high + slack:
+            first, last = ends(self.action_set)
+            raise ValueError(f"actions must lie in [{first:.6g}, {last:.6g}], got {actions!r}")
         return array
 
     def _make_rule(self, grid: Grid) -> Rule:
@@ -329,26 +343,39 @@ class FullSwapLearner:
             self._known[id(loss)] = (loss, seen)
         return self._known[id(loss)][1]
 
-    def _violation(self, loss: Loss, support: Points) -> str | None:
+    def _violation(self, loss: Loss) -> str | None:
+        points = self._probes
         if not isinstance(loss, QuadraticFamily):
             if id(loss) in self._tally.others:
                 return None  # looked at when it first came
-            support = self._grid.points[:256]
-        points = np.concatenate((self._probes, support))
+            points = np.concatenate((points, self._grid.points[:256]))
+        elif not self._probes_suffice:
+            points = self._steepest(loss.coefficients)
         return self.loss_class.violation(loss, points, self._tangent, self._inner.diameter)
 
+    def _steepest(self, coefficients: Vector) -> Points:
+        """Where a quadratic f is steepest: ‖2a·x + b‖ peaks where −f (if a > 0) is least."""
+        a, b = float(coefficients[0]), coefficients[None, 1:-1]
+        if a == 0.0:
+            return self._probes  # equally steep everywhere
+        try:
+            return self._inner._minimize_concave(np.array([-abs(a)]), b if a < 0.0 else -b)
+        except NotImplementedError:  # sets given by functions cannot tell
+            return self._probes
+
     def _first_violation(self, rows: Points) -> tuple[int, str] | None:
-        """The same check for rows of coefficients: slopes of quadratics peak at vertices."""
+        """The same check for rows of coefficients."""
         if not len(rows):
             return None
         from fullswap.kernels.quadratic import extreme_rows
 
-        # if any row breaks a promise, then one of these three does
-        extremes = set(extreme_rows(rows, self._probes, self._tangent))
-        if not any(self._violation(QuadraticFamily(rows[i]), self._probes) for i in extremes):
-            return None
-        found = ((i, self._violation(QuadraticFamily(x), self._probes)) for i, x in enumerate(rows))
-        return next((i, message) for i, message in found if message)
+        if self._probes_suffice:
+            # if any row breaks a promise, then one of these three does
+            extremes = set(extreme_rows(rows, self._probes, self._tangent))
+            if not any(self._violation(QuadraticFamily(rows[i])) for i in extremes):
+                return None
+        found = ((i, self._violation(QuadraticFamily(row))) for i, row in enumerate(rows))
+        return next(((i, message) for i, message in found if message), None)
 
     def _warn(self, message: str, stacklevel: int) -> None:
         """Warn of the first broken promise only."""
@@ -362,11 +389,13 @@ class FullSwapLearner:
         self._broken = self._broken or (f"round {round_number}: {message}",)
 
 
-def _probes(action_set: ConvexSetBase) -> Points:
-    """Points where slopes are largest or close to it: vertices if few, else axis extremes."""
-    if isinstance(action_set, Interval) or (
-        action_set.vertices is not None and len(action_set.vertices) <= 16
-    ):
-        return np.asarray(action_set.vertices)
+def _probes(action_set: ConvexSetBase) -> tuple[Points, bool]:
+    """Points where slopes are looked at: vertices if not too many, else axis extremes.
+
+    True with the vertices: slopes of linear and quadratic losses are steepest at one of them.
+    """
+    vertices = action_set.vertices
+    if vertices is not None and len(vertices) <= 256:
+        return np.asarray(vertices), True
     axes = action_set.frame[1].T
-    return action_set.minimize_linear(np.concatenate((axes, -axes)))
+    return action_set.minimize_linear(np.concatenate((axes, -axes))), False

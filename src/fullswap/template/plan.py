@@ -281,6 +281,8 @@ def _make(
                 return None
         else:
             level, _ = theorem.tune(constants, float(horizon or 1), measured)
+            if measured(level) is None and measure(kind, action_set, math.inf)(level) is None:
+                return None  # not even the coarsest grid can be built
         chosen = grid_of(level)
         return Plan(row, theorem=theorem, horizon=horizon, grid_at=lambda t: chosen, **common)
     if theorem.restarts:
@@ -289,6 +291,8 @@ def _make(
         measured = lambda j: by_level(2**j)  # noqa: E731
     else:
         grid_of, measured = nested(kind, action_set), measure_nested(kind, action_set, limit)
+    if measured(0) is None:
+        return None
     schedule = Schedule(theorem, constants, measured)
     return Plan(
         row, theorem=theorem, horizon=None, grid_at=lambda t: grid_of(schedule.level(t)),
@@ -327,7 +331,7 @@ def _on_actions(
 
 def _level_of_mesh(kind: str, action_set: ConvexSetBase, mesh: float) -> int:
     side = longest_side(action_set)
-    number = isinstance(mesh, int | float | np.floating) and not isinstance(mesh, bool)
+    number = isinstance(mesh, int | float | np.number) and not isinstance(mesh, bool)
     if not (number and math.isfinite(mesh) and mesh > 0):
         raise ValueError(f"mesh must be a positive number, got {mesh!r}")
     if mesh > side * (1 + 1e-9):
