@@ -567,7 +567,10 @@ def test_every_choice_can_be_overridden(options, horizon):
         assert learner.plan.rule == options["rule"] and isinstance(learner._rule, Stationary)
     rounds_against(learner, far_bowl, 80)
     assert learner.certificate().holds
-    assert learner.plan.theorem.citation == THEOREMS[learner.row].citation
+    cited = {"gradient": "FKO25, Thm BMCS; Z03", "matching": "FKO25, Thm BMCS; TBJB15"}
+    own = learner.plan.learner == "hedge" or THEOREMS[learner.row].needs_convexity
+    expected = THEOREMS[learner.row].citation if own else cited[learner.plan.learner]
+    assert learner.certificate().theorem == expected
 
 
 def test_actions_are_the_only_points_played():
@@ -1051,3 +1054,12 @@ def test_copies_go_on_as_the_original_would(action_set, horizon, learner_name, c
     assert theirs.measured == pytest.approx(mine.measured, abs=1e-3)
     assert theirs.guaranteed == mine.guaranteed
     assert np.array_equal(original.play().weights, other.play().weights)
+
+
+def test_nothing_is_guaranteed_after_a_broken_promise():
+    learner = FullSwapLearner(LINE, squared(LINE), 50)
+    assert learner.guarantee > 0
+    with pytest.warns(UserWarning, match="no guarantee"):
+        learner.observe(Quadratic([100.0]))
+    assert math.isnan(learner.guarantee)
+    assert learner.certificate().guaranteed is None

@@ -92,11 +92,10 @@ class Schedule:
         return [part for part in stretches[:-1] if part[1]] + stretches[-1:]
 
     def _append_next(self) -> None:
-        finer = self._geometry_at(len(self._geometries))
-        if finer is None:
+        finer, coarse = self._geometry_at(len(self._geometries)), self._geometries[-1]
+        if finer is None or finer == coarse:  # out of reach, or the coarse grid is exact already
             self._exhausted = True
             return
-        coarse = self._geometries[-1]
         low = self._starts[-1]
         high = max(1, low)
         while not self._finer_is_better(coarse, finer, high):

@@ -28,8 +28,19 @@ def _app() -> Any:
         add_completion=False,
     )
 
+    def print_version(wanted: bool) -> None:
+        if wanted:
+            from fullswap import __version__
+
+            print(__version__)
+            raise typer.Exit
+
     @app.callback()
-    def root() -> None:
+    def root(
+        version: bool = typer.Option(
+            False, "--version", callback=print_version, is_eager=True, help="Print the version."
+        ),
+    ) -> None:
         """Full-swap-regret learners, each with its guarantee as a number."""
 
     @app.command()

@@ -302,7 +302,11 @@ THEOREMS: dict[str, Theorem] = {theorem.name: theorem for theorem in _theorems()
 
 
 def with_learning_cost(
-    theorem: Theorem, cost: Callable[[Constants, int, float], float], restarts: bool
+    theorem: Theorem,
+    cost: Callable[[Constants, int, float], float],
+    restarts: bool,
+    citation: str | None = None,
 ) -> Theorem:
-    """Return the theorem with another sub-learner, hence another Σ Reg_s."""
-    return replace(theorem, learning_cost=cost, restarts=restarts)
+    """Return the theorem with another sub-learner, hence another Σ Reg_s and citation."""
+    cited = theorem.citation if citation is None else citation
+    return replace(theorem, learning_cost=cost, restarts=restarts, citation=cited)

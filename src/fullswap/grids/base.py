@@ -11,6 +11,9 @@ import numpy as np
 from fullswap.protocols import Points, SparseRows, Vector
 from fullswap.theorems import Geometry
 
+MAX_FACES = 400_000
+"""Most faces whose balls are tried when the variance of a grid is measured."""
+
 Locator = Callable[[Points], SparseRows]
 
 
@@ -55,15 +58,21 @@ def enclosing_radius_squared(simplices: Points) -> Vector:
 
     By duality this is the largest variance of a distribution on the simplex's vertices,
     max_λ Σ λ_i ‖s_i − Σ λ_j s_j‖². The smallest ball is the circumscribed ball of one of the
-    faces, so all faces are tried; meant for k ≤ 7 or so.
+    faces, so all faces are tried; where these are too many, Jung's bound is returned instead.
 
     >>> enclosing_radius_squared(np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]]))
     array([0.5])
     """
     count, k, _ = simplices.shape
-    best = np.full(count, np.inf)
+    if k == 1:
+        return np.zeros(count)
+    # Jung's theorem bounds the radius from above, also where a face is degenerate.
+    pairs = simplices[:, :, None, :] - simplices[:, None, :, :]
+    best = np.square(pairs).sum(axis=3).max(axis=(1, 2)) * (k - 1) / (2 * k)
+    if count * 2**k > MAX_FACES:
+        return best
     scale = np.square(simplices - simplices[:, :1]).sum(axis=2).max(axis=1)
-    for size in range(1, k + 1):
+    for size in range(2, k + 1):
         for face in combinations(range(k), size):
             center = _circumcenters(simplices[:, face, :])
             squares = np.square(simplices - center[:, None, :]).sum(axis=2)
@@ -71,10 +80,7 @@ def enclosing_radius_squared(simplices: Points) -> Vector:
             around = squares.max(axis=1) <= radius + 1e-9 * scale
             # never below the farthest vertex, so that rounding cannot shrink the bound
             best = np.where(around, np.minimum(best, squares.max(axis=1)), best)
-    # A degenerate face has no circumscribed ball; Jung's theorem still bounds the radius.
-    pairs = simplices[:, :, None, :] - simplices[:, None, :, :]
-    jung = np.square(pairs).sum(axis=3).max(axis=(1, 2)) * (k - 1) / (2 * k) if k > 1 else 0.0
-    return np.minimum(best, jung) if k > 1 else np.zeros(count)
+    return best
 
 
 def _circumcenters(faces: Points) -> Points:

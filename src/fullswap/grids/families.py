@@ -10,7 +10,7 @@ import numpy as np
 
 from fullswap.grids.base import Grid
 from fullswap.grids.boundary import MAX_HULL_DIM, boundary, most_boundary_points
-from fullswap.grids.delaunay import MAX_LATTICE, delaunay, projected_net
+from fullswap.grids.delaunay import MAX_LATTICE, delaunay, projected_lattice, projected_net
 from fullswap.grids.kuhn import (
     MAX_LOOKUP,
     box_cells,
@@ -212,7 +212,11 @@ def _out_of_reach(kind: str, action_set: ConvexSetBase, level: int, max_points: 
     if kind == "triangulation" and d > MAX_HULL_DIM:
         return True
     fewest = (level / 2) ** d / math.factorial(d)
-    return fewest > max_points or (level + 3.0) ** d > MAX_LATTICE
+    if fewest > max_points or (level + 3.0) ** d > MAX_LATTICE:
+        return True
+    # a lattice is cheap to count, a triangulation in many dimensions is not cheap to build
+    lattice, _ = projected_lattice(action_set, longest_side(action_set) / level)
+    return len(lattice) > max_points
 
 
 def measure_nested(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -97,6 +98,7 @@ class FullSwapLearner:
         self._actions = None if allowed is None else allowed[:, None]
         self._track = track
         self._tally = Tally(self._inner.ambient_dim)
+        self._level = 0
         self._grid: Grid = self.plan.grid_at(0)
         self._rule: Rule = self._make_rule(self._grid)
         self._labels = self._tally.labels_of(self._grid.points)
@@ -136,7 +138,12 @@ class FullSwapLearner:
 
     @property
     def guarantee(self) -> float:
-        """A-priori bound: for the horizon, or for the rounds so far if there is none."""
+        """A-priori bound: for the horizon, or for the rounds so far if there is none.
+
+        NaN once a loss has broken what its class promised: nothing is guaranteed then.
+        """
+        if self._broken:
+            return math.nan
         return self.plan.bound(max(self.rounds, self.horizon or 0))
 
     @property
@@ -241,12 +248,11 @@ class FullSwapLearner:
     def _advance(self, rounds: int) -> None:
         self.rounds += rounds
         self._pending = None
-        if self.plan.schedule is not None:
-            grid = self.plan.grid_at(self.rounds)
-            if grid is not self._grid and len(grid) != len(self._grid):
-                self._rule = self._extend_rule(grid)
-                self._grid = grid
-                self._labels = self._tally.labels_of(grid.points)
+        if self.plan.schedule is not None and self.plan.schedule.level(self.rounds) > self._level:
+            self._level = self.plan.schedule.level(self.rounds)
+            self._grid = self.plan.grid_at(self.rounds)
+            self._rule = self._extend_rule(self._grid)
+            self._labels = self._tally.labels_of(self._grid.points)
 
     def _rounds_on_this_grid(self) -> int:
         """How many rounds may be played before the grid changes."""

@@ -21,7 +21,7 @@ from fullswap.grids import (
 )
 from fullswap.losses import LossClass
 from fullswap.protocols import Vector
-from fullswap.sets import ConvexSetBase, Interval
+from fullswap.sets import Box, ConvexSetBase, Interval, Simplex
 from fullswap.template.rules import residual_allowance
 from fullswap.theorems import (
     THEOREMS,
@@ -57,6 +57,9 @@ LEARNERS_OF_ROW = {
 
 MAX_POINTS = {"gradient": 10**6, "hedge": 2_000, "matching": 2_000}
 """Largest grids tried: n × n weights of expert learners must fit the memory."""
+
+MAX_DELAUNAY_POINTS = 300
+"""Largest Delaunay triangulations tried above three dimensions."""
 
 ANYTIME_RATIO = 2.0
 """τ of the nearly-strongly-convex schedule when there is no horizon to tune it for."""
@@ -125,7 +128,8 @@ class Plan:
             f"{grid.covering_radius:.6g}, hull distance {grid.hull_distance:.6g}, "
             f"simplex variance {grid.variance:.6g}",
             f"sub-learner: {self.learner}; rounding: {self.rounding}; rule: {self.rule}",
-            f"guaranteed at most {bound:.6g} = min(B·T, rounding {rounding:.6g} + learning)",
+            f"guaranteed at most {bound:.6g} = min(B·T, rounding {rounding:.6g} + learning"
+            f"{'' if self.learner == 'gradient' else ' + tolerance of the solver'})",
         ]
         others = [c for c in self.considered if c[:2] != (self.row, self.learner)]
         if others:
@@ -154,6 +158,7 @@ def plan(
     if not plans:
         raise ValueError(
             f"no row fits: row={row!r}, mesh={mesh!r} (at most {MAX_POINTS} points), "
+            f"dimension {action_set.dim}, "
             f"learner={learner!r}, rule={rule!r} for {loss_class}"
         )
     rounds = horizon or 100_000
@@ -253,6 +258,9 @@ def _make(
         float(np.diff(actions).max()) if actions is not None else 0.0,
     )
     limit = MAX_POINTS[learner]
+    built = kind == "triangulation" and not isinstance(action_set, Box | Simplex)
+    if built and action_set.dim > 3:
+        limit = min(limit, MAX_DELAUNAY_POINTS)
     if horizon is not None:
         limit = min(limit, max(horizon, 2 ** (action_set.dim + 2)))  # a round for every point
     common: dict[str, Any] = dict(
@@ -264,8 +272,8 @@ def _make(
         ratio = ANYTIME_RATIO
         if horizon is not None:
             ratio = best_ratio(constants, len(whole), horizon)
-        theorem = with_learning_cost(
-            theorem, lambda c, n, t: nearly_strongly_convex_cost(c, n, t, ratio), restarts=False
+        theorem = replace(
+            theorem, learning_cost=lambda c, n, t: nearly_strongly_convex_cost(c, n, t, ratio)
         )
         if not math.isfinite(theorem.learning_cost(constants, len(whole), 1)):
             return None
@@ -303,11 +311,11 @@ def _make(
 def _theorem(row: str, learner: str, horizon: int | None) -> Theorem:
     theorem = THEOREMS[row]
     if learner == "matching":
-        return with_learning_cost(theorem, matching_cost, restarts=True)
+        return with_learning_cost(theorem, matching_cost, True, "FKO25, Thm BMCS; TBJB15")
     if learner == "hedge" and horizon is None:
         return with_learning_cost(theorem, anytime_hedge_cost, restarts=True)
     if learner == "gradient" and not theorem.needs_convexity:
-        return with_learning_cost(theorem, gradient_cost, restarts=False)
+        return with_learning_cost(theorem, gradient_cost, False, "FKO25, Thm BMCS; Z03")
     return theorem
 
 
