@@ -2,6 +2,8 @@
 
 Names load on first use, so that importing the package stays fast.
 
+Examples
+--------
 >>> import fullswap as fs
 >>> fs.sets.Interval(0, 1).diameter
 1.0

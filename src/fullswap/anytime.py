@@ -26,6 +26,8 @@ _FOREVER = 2**62
 class Schedule:
     """The levels of an unknown horizon; ``geometry_at(level)`` is None when out of reach.
 
+    Examples
+    --------
     >>> from fullswap.theorems import THEOREMS
     >>> squared = Constants(2.0, 1.0, strong_convexity=2.0, smoothness=2.0)
     >>> line = lambda j: Geometry(2**j + 1, 0.5 / 2**j, 0.0, 0.25 / 4**j)

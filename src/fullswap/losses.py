@@ -100,6 +100,8 @@ class QuadraticFamily:
 class Linear(QuadraticFamily):
     """⟨direction, x⟩ + offset.
 
+    Examples
+    --------
     >>> Linear([1.0, -2.0]).value(np.array([[3.0, 1.0]]))
     array([1.])
     """
@@ -114,6 +116,8 @@ class Linear(QuadraticFamily):
 class Quadratic(QuadraticFamily):
     """scale·‖x − center‖²; a negative scale makes it concave.
 
+    Examples
+    --------
     >>> Quadratic([1.0], scale=2.0).value(np.array([[0.0], [1.0]]))
     array([2., 0.])
     """
@@ -129,6 +133,8 @@ class Quadratic(QuadraticFamily):
 def quadratic_rows(centers: Any, scale: float = 1.0) -> Points:
     """Coefficients of scale·‖x − center_t‖² for many rounds at once, shape (T, A + 2).
 
+    Examples
+    --------
     >>> quadratic_rows([0.0, 1.0])
     array([[ 1., -0.,  0.],
            [ 1., -2.,  1.]])
@@ -145,6 +151,8 @@ def quadratic_rows(centers: Any, scale: float = 1.0) -> Points:
 class Custom:
     """A loss given as functions on (m, A) arrays: value, and gradient where there is one.
 
+    Examples
+    --------
     >>> absolute = Custom(lambda x: abs(x[:, 0] - 0.3), lambda x: np.sign(x - 0.3))
     >>> absolute.value(np.array([[0.5]])).round(3)
     array([0.2])
@@ -206,6 +214,8 @@ def is_far(action_set: ConvexSetBase) -> bool:
 def rows_seen_from(origin: Vector, coefficients: Points) -> Points:
     """Coefficients (T, A + 2) of the losses as functions of x − origin.
 
+    Examples
+    --------
     >>> rows_seen_from(np.array([1.0]), quadratic_rows([1.5]))
     array([[ 1.  , -1.  ,  0.25]])
     """
@@ -233,6 +243,8 @@ def piecewise_linear(loss: Loss, points: Any) -> Custom:
     (the top cell includes its right end), in d dimensions the largest of the affine functions
     that carry the lower facets of the lifted points. Outside the hull it goes on affinely.
 
+    Examples
+    --------
     >>> tent = piecewise_linear(Quadratic([0.0]), [[0.0], [0.5], [1.0]])
     >>> tent.value(np.array([[0.25], [1.0]]))
     array([0.125, 1.   ])
@@ -295,6 +307,8 @@ class LossClass:
     losses are concave (and convex). Guarantees are computed from these constants, and each
     observed loss is checked against them where that is cheap.
 
+    Examples
+    --------
     >>> LossClass.squared(diameter=1.0)
     LossClass(lipschitz=2.0, strong_convexity=2.0, smoothness=2.0, concave=False, convex=True)
     """

@@ -15,6 +15,8 @@ from fullswap.protocols import Points, SparseRows
 class Nearest:
     """All weight on the nearest grid point; costs at most L·r. [FKO25, Lemma NH].
 
+    Examples
+    --------
     >>> from fullswap import sets, grids
     >>> Nearest(grids.net(sets.Interval(0, 1), 0.25))(np.array([[0.3], [1.0]])).indices.ravel()
     array([1, 3])
@@ -38,6 +40,8 @@ class Barycentric:
 
     On a line these are the two neighbours. Costs at most L·h + β·V/2 on smooth losses.
 
+    Examples
+    --------
     >>> from fullswap import sets, grids
     >>> rows = Barycentric(grids.triangulation(sets.Interval(0, 1), 0.5))(np.array([[0.25]]))
     >>> rows.indices.tolist(), rows.weights.tolist()

@@ -81,6 +81,8 @@ class Geometry:
 def regret_sum(weight: float) -> float:
     """Rt(x) = min(x, 1) + ln max(x, 1), the integral of min(1, 1/x).
 
+    Examples
+    --------
     >>> regret_sum(0.5), regret_sum(1.0), round(regret_sum(100.0), 3)
     (0.5, 1.0, 5.605)
     """
@@ -228,6 +230,8 @@ class Theorem:
         the finer and the learning of the coarser: ranges where that exceeds the best are
         skipped, the others halved. The sum itself may have several valleys.
 
+        Examples
+        --------
         >>> squared = Constants(lipschitz=2.0, diameter=1.0, strong_convexity=2.0, smoothness=2.0)
         >>> line = lambda N: Geometry(N + 1, 0.5 / N, 0.0, 0.25 / N**2)
         >>> level, bound = THEOREMS["strongly convex and smooth"].tune(squared, 1e6, line)

@@ -75,6 +75,8 @@ class Transcript:
     ) -> Transcript:
         """Collect (mixture, loss) pairs; equal points are recognised by their coordinates.
 
+        Examples
+        --------
         >>> from fullswap import sets, losses
         >>> half = Mixture(np.array([[0.5]]), np.array([1.0]))
         >>> len(Transcript.from_rounds(sets.Interval(0, 1), [(half, losses.Quadratic([1.0]))]))

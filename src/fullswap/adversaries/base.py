@@ -117,6 +117,8 @@ def longest_segment(action_set: ConvexSetBase) -> tuple[Vector, Vector]:
     the point farthest from the other: on a box that leads to a diagonal, which a learner cannot
     follow in one coordinate alone.
 
+    Examples
+    --------
     >>> from fullswap.sets import Interval
     >>> longest_segment(Interval(-1, 2))
     (array([-1.]), array([2.]))

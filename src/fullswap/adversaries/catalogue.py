@@ -44,6 +44,8 @@ def all_adversaries(
 
     ``rounds`` stretches whatever is periodic over the run.
 
+    Examples
+    --------
     >>> from fullswap.sets import Interval
     >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
     13

@@ -37,6 +37,8 @@ _DIRECTED = ("linear", "concave")
 def kinds(loss_class: LossClass) -> tuple[str, ...]:
     """Kinds of losses that the class admits; the first is the one that ``"auto"`` takes.
 
+    Examples
+    --------
     >>> kinds(LossClass(lipschitz=1.0, convex=True))
     ('distance', 'quadratic', 'linear')
     """
@@ -56,6 +58,8 @@ def kinds(loss_class: LossClass) -> tuple[str, ...]:
 class Losses:
     """A maker of losses of one kind that stay inside ``loss_class`` on ``action_set``.
 
+    Examples
+    --------
     >>> from fullswap.sets import Interval
     >>> Losses(Interval(0, 1), LossClass.squared(1.0)).towards([0.25]).coefficients
     array([ 1.    , -0.5   ,  0.0625])
@@ -244,6 +248,8 @@ def _offsets(points: Points, center: Vector) -> tuple[Points, Vector]:
 def kinked(center: Vector, curvature: float, slope: float) -> Custom:
     """curvature/2·‖x − center‖² + slope·‖x − center‖; the subgradient at the centre is 0.
 
+    Examples
+    --------
     >>> kinked(np.zeros(2), 2.0, 1.0).value(np.array([[3.0, 4.0]]))
     array([30.])
     """
@@ -263,6 +269,8 @@ def kinked(center: Vector, curvature: float, slope: float) -> Custom:
 def tent(center: Vector, other: Vector, slope: float, height: float) -> Custom:
     """min(slope·‖x − center‖, slope·‖x − other‖ + height).
 
+    Examples
+    --------
     >>> tent(np.zeros(1), np.ones(1), 1.0, 0.25).value(np.array([[0.5], [1.0]]))
     array([0.5 , 0.25])
     """
@@ -281,6 +289,8 @@ def tent(center: Vector, other: Vector, slope: float, height: float) -> Custom:
 def wave(center: Vector, amplitude: float, frequency: float) -> Custom:
     """amplitude·(1 − cos(frequency·‖x − center‖)): slopes ≤ A·ω, curvatures within ±A·ω².
 
+    Examples
+    --------
     >>> wave(np.zeros(1), 0.5, np.pi).value(np.array([[0.0], [1.0]]))
     array([0., 1.])
     """

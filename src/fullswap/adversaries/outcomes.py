@@ -19,6 +19,8 @@ _PERIOD = Number(1000, 2, 10**9, log=True, whole=True)
 def middle_of_cell(position: float, mesh: float) -> float:
     """(k + ½)·mesh for the cell k that holds the position, at most 1.
 
+    Examples
+    --------
     >>> middle_of_cell(0.31, 0.2)
     0.3
     """

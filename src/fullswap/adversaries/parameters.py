@@ -30,6 +30,8 @@ class Parameter(Protocol):
 class Number:
     """A number in [low, high]; ``log`` moves it by factors, ``whole`` keeps it an integer.
 
+    Examples
+    --------
     >>> Number(0.5, 0.0, 1.0).check("level", 2)
     Traceback (most recent call last):
     ValueError: level must be a number from 0.0 to 1.0, got 2

@@ -72,6 +72,8 @@ def search(
     random settings; the second half climbs from the worst run so far, changing one setting, the
     seed or the kind of losses at a time.
 
+    Examples
+    --------
     >>> from fullswap import FullSwapLearner, sets
     >>> squared, line = LossClass.squared(1.0), sets.Interval(0, 1)
     >>> found = search(lambda: FullSwapLearner(line, squared, 50), line, squared, 50, budget=4)

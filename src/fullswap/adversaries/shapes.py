@@ -147,6 +147,8 @@ class Blocks(Adversary):
 def circle(basis: Vector, angle: float) -> Vector:
     """cos(angle)·e₁ + sin(angle)·e₂ of an orthonormal basis (A, d), d ≥ 2.
 
+    Examples
+    --------
     >>> circle(np.eye(2), 0.0)
     array([1., 0.])
     """

@@ -57,6 +57,8 @@ class Growth:
 def fit_exponent(horizons: Sequence[int], regrets: Sequence[float]) -> float:
     """Slope of the least-squares line through (ln T, ln regret).
 
+    Examples
+    --------
     >>> round(fit_exponent([10, 100, 1000], [2.0, 2.0 * 10**0.5, 20.0]), 6)
     0.5
     """

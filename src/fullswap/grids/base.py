@@ -60,6 +60,8 @@ def enclosing_radius_squared(simplices: Points) -> Vector:
     max_λ Σ λ_i ‖s_i − Σ λ_j s_j‖². The smallest ball is the circumscribed ball of one of the
     faces, so all faces are tried; where these are too many, Jung's bound is returned instead.
 
+    Examples
+    --------
     >>> enclosing_radius_squared(np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]]))
     array([0.5])
     """

@@ -26,6 +26,8 @@ MAX_HULL_DIM = 6
 def boundary(action_set: ConvexSetBase, size: int) -> Grid:
     """An approximation with at most ``size`` points (fewer when the hull is already exact).
 
+    Examples
+    --------
     >>> from fullswap.sets import Ball
     >>> grid = boundary(Ball([0.0, 0.0], 1.0), 8)
     >>> len(grid), round(grid.hull_distance, 4)

@@ -61,6 +61,8 @@ def ends(action_set: ConvexSetBase) -> tuple[float, float]:
 def line(action_set: ConvexSetBase, coordinates: Vector) -> Grid:
     """The grid of given coordinates along a one-dimensional set, in rising order.
 
+    Examples
+    --------
     >>> from fullswap.sets import Interval
     >>> grid = line(Interval(0, 1), [0.0, 0.25, 1.0])
     >>> grid.mesh, grid.covering_radius, grid.variance
@@ -102,6 +104,8 @@ def net(action_set: ConvexSetBase, mesh: float) -> Grid:
 
     Lines and boxes use cell centres: the same radius as the corners with fewer points.
 
+    Examples
+    --------
     >>> from fullswap.sets import Interval
     >>> net(Interval(0, 1), 0.25).points.ravel()
     array([0.125, 0.375, 0.625, 0.875])
@@ -122,6 +126,8 @@ def net(action_set: ConvexSetBase, mesh: float) -> Grid:
 def triangulation(action_set: ConvexSetBase, mesh: float) -> Grid:
     """An ε-triangulation: Kuhn on boxes and simplices, Delaunay elsewhere. [FKO25, Lemma BH].
 
+    Examples
+    --------
     >>> from fullswap.sets import Box
     >>> grid = triangulation(Box([0, 0], [1, 1]), 0.5)
     >>> len(grid), grid.variance

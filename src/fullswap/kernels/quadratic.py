@@ -59,6 +59,8 @@ def steepest_slope(coefficients, points, tangent):
 def extreme_rows(rows, points, tangent):
     """First rows (T ≥ 1) with the steepest slope at the points, the least and the most curvature.
 
+    Examples
+    --------
     >>> rows = np.array([[1.0, 0.0, 0.0], [0.5, 3.0, 0.0], [2.0, -1.0, 0.0]])
     >>> extreme_rows(rows, np.array([[0.0], [1.0]]), np.ones((1, 1)))
     (1, 1, 2)

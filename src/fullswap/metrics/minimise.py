@@ -25,6 +25,8 @@ def minimise_lipschitz(
     f ≥ f(x) − lipschitz·ρ there. Boxes that cannot beat the best value by ``tolerance`` are
     dropped; lower = f(x) − tolerance unless the budget of evaluations ends first.
 
+    Examples
+    --------
     >>> from fullswap.sets import Interval
     >>> x, best, lower = minimise_lipschitz(lambda p: abs(p[:, 0] - 0.3), Interval(0, 1), 1, 1e-3)
     >>> bool(lower <= 0 <= best <= 1e-3)

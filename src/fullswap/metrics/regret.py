@@ -44,6 +44,8 @@ def full_swap_regret(transcript: Transcript, tolerance: float = 1e-3) -> float:
     For losses given as functions it exceeds the true value by at most ``tolerance``·L·D·T,
     more only if a minimum in three or more dimensions exhausts the search.
 
+    Examples
+    --------
     >>> from fullswap import sets, losses
     >>> from fullswap.protocols import Mixture
     >>> half = Mixture(np.array([[0.5]]), np.array([1.0]))
