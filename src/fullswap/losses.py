@@ -3,7 +3,7 @@
 Linear and quadratic losses belong to one family, a·‖x‖² + ⟨b, x⟩ + c, and are carried as a row
 of *coefficients* [a, b_1, …, b_A, c]. The family is closed under weighted sums, so the
 cumulative loss at every grid point is one row, however many rounds have been played; minima
-over the set are exact. Any other loss is given by functions (:class:`Custom`).
+over the set are exact. Any other loss is given by functions (``Custom``).
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Mixture:
 
 @runtime_checkable
 class ConvexSet(Protocol):
-    """A bounded convex set with exact operations (see :mod:`fullswap.sets`)."""
+    """A bounded convex set with exact operations (see ``fullswap.sets``)."""
 
     @property
     def dim(self) -> int:

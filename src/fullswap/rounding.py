@@ -1,6 +1,6 @@
 """Roundings: from points of the set to sparse distributions on a grid.
 
-Each is a callable (m, A) -> :class:`~fullswap.protocols.SparseRows`, at most d + 1 points a row.
+Each is a callable (m, A) -> ``fullswap.protocols.SparseRows``, at most d + 1 points a row.
 """
 
 from __future__ import annotations

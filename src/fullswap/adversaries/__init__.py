@@ -2,7 +2,7 @@
 
 Each adversary is one idea, about ten lines, deterministic given its seed. It sees the mixture
 of the round (not the draw from it) and answers with a loss that keeps every promise of the
-class on this set. :func:`search` looks for the worst of them against one learner.
+class on this set. ``search`` looks for the worst of them against one learner.
 """
 
 from fullswap.adversaries.base import Adversary, Binary, longest_segment

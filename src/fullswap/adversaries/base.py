@@ -28,7 +28,7 @@ class Adversary(ABC):
     seed : int
         Of all randomness; equal seeds give equal losses against equal play.
     kind : str
-        Which losses of the class are used (:func:`fullswap.adversaries.kinds`).
+        Which losses of the class are used (``fullswap.adversaries.kinds``).
     **parameters : Any
         Those of the class's table ``parameters``.
     """

@@ -1,6 +1,6 @@
 """Losses of a promised class with a wanted minimiser, on any set.
 
-An adversary thinks in points: "be good at c and bad elsewhere". :class:`Losses` turns such a
+An adversary thinks in points: "be good at c and bad elsewhere". ``Losses`` turns such a
 point into a loss that keeps every promise of the class on this set, wherever the set lies and
 however large it is. What "a loss with minimiser c" looks like is its *kind*:
 

@@ -2,10 +2,10 @@
 
 Three kinds, one for each way a loss can be represented on finitely many points:
 
-- :func:`net`: every point of the set is within the covering radius of a grid point;
-- :func:`triangulation`: besides, every point of the grid's hull lies in a small simplex
+- ``net``: every point of the set is within the covering radius of a grid point;
+- ``triangulation``: besides, every point of the grid's hull lies in a small simplex
   (Kuhn on boxes and simplices, Delaunay elsewhere);
-- :func:`boundary`: only the hull matters (a polytope approximation from inside).
+- ``boundary``: only the hull matters (a polytope approximation from inside).
 
 A grid reports its size n, covering radius r, hull distance h and largest simplex variance V
 as measured on it; the bounds use these numbers and no asymptotic count.

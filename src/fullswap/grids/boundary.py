@@ -48,7 +48,7 @@ def boundary(action_set: ConvexSetBase, size: int) -> Grid:
 
 
 def most_boundary_points(action_set: ConvexSetBase) -> float:
-    """The size beyond which :func:`boundary` gives nothing better."""
+    """The size beyond which ``boundary`` gives nothing better."""
     if action_set.dim <= MAX_HULL_DIM:
         return math.inf
     return 2 * action_set.dim if action_set.vertices is None else len(action_set.vertices)

@@ -45,7 +45,7 @@ class KuhnLocator:
 
 
 def box_geometry(box: Box, cells: Indices, corners: bool) -> Geometry:
-    """What :func:`kuhn_box` (or :func:`centred_box`) measures, without building the grid."""
+    """What ``kuhn_box`` (or ``centred_box``) measures, without building the grid."""
     sides = np.asarray(box.high) - np.asarray(box.low)
     variance = float(np.square(sides / cells).sum() / 4)
     size = int(np.prod((cells + (1 if corners else 0)).astype(float)))
@@ -56,7 +56,7 @@ def box_geometry(box: Box, cells: Indices, corners: bool) -> Geometry:
 
 
 def simplex_geometry(simplex: Simplex, cells: int) -> Geometry:
-    """What :func:`kuhn_simplex` measures, without building the grid."""
+    """What ``kuhn_simplex`` measures, without building the grid."""
     variance = _chamber_variance(simplex.dim) * (simplex.scale / cells) ** 2
     return Geometry(comb(cells + simplex.dim, cells), variance**0.5, 0.0, variance)
 

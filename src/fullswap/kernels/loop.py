@@ -4,7 +4,7 @@ One array `state` (7, n) holds a bank; its rows are contiguous vectors over the 
 Losses are quadratics a·t² + b·t + c of the scalar coordinate t.
 
 Symbols: state rows POINT s · TARGET q_s · WEIGHT G_s · RECOMMENDED Σ g·ℓ(q_s) ·
-CURVATURE Σ g·a · SLOPE Σ g·b · CONSTANT Σ g·c; rate (3,) as in :mod:`fullswap.kernels.rate`.
+CURVATURE Σ g·a · SLOPE Σ g·b · CONSTANT Σ g·c; rate (3,) as in ``fullswap.kernels.rate``.
 """
 
 from numba import njit

@@ -1,9 +1,9 @@
 """Whole rounds on a Kuhn grid of a box or simplex: stationary mixture, play, step, rounding.
 
 Symbols: bank = (targets q (n, A), weight_sums G (n,), row_indices, row_weights (n, d + 1)) ·
-rate (3,) as in :mod:`fullswap.kernels.rate` · shape = (is_simplex, first (A,), second (A,)):
+rate (3,) as in ``fullswap.kernels.rate`` · shape = (is_simplex, first (A,), second (A,)):
 low and high of a box, or shift and (scale, …) of a simplex · lattice = (shift (A,),
-matrix (A, d), cells (d,), strides (d,), lookup) as in :mod:`fullswap.kernels.kuhn` ·
+matrix (A, d), cells (d,), strides (d,), lookup) as in ``fullswap.kernels.kuhn`` ·
 scratch = (floats (4, A + 1), integers (A + 1,)).
 """
 

@@ -90,7 +90,7 @@ def add_to_tally(weights_sum, sums, labels, weights, coefficients):
 
 @njit(cache=True)
 def gradient_steps(targets, weight_sums, rows, weights, slopes, rate, out, sums):
-    """out = x − η(G)·g·∇ for the rows, and sums = G; rate as in :mod:`fullswap.kernels.rate`."""
+    """out = x − η(G)·g·∇ for the rows, and sums = G; rate as in ``fullswap.kernels.rate``."""
     for i in range(rows.shape[0]):
         sums[i] = weight_sums[rows[i]] + weights[i]
         step = scaled_rate(rate, sums[i], weights[i])

@@ -41,7 +41,7 @@ class LipschitzRate:
         return self.constants.diameter / (self.constants.lipschitz * np.sqrt(2 * weight_sums))
 
     def parameters(self) -> Vector:
-        """See :class:`Rate`."""
+        """See ``Rate``."""
         root = self.constants.diameter / (self.constants.lipschitz * math.sqrt(2))
         return np.array([1.0, root, 0.0])
 
@@ -65,7 +65,7 @@ class StronglyConvexRate:
         return 1.0 / (self.constants.strong_convexity * weight_sums)
 
     def parameters(self) -> Vector:
-        """See :class:`Rate`."""
+        """See ``Rate``."""
         return np.array([self.constants.strong_convexity, 0.0, math.inf])
 
     def regret(self, weight_sum: float) -> float:
@@ -110,7 +110,7 @@ class NearlyStronglyConvexRate:
         return np.where(early, 1 / (self.modulus * weight_sums), self.root / np.sqrt(weight_sums))
 
     def parameters(self) -> Vector:
-        """See :class:`Rate`."""
+        """See ``Rate``."""
         switch = 1 / (self.modulus * self.root) ** 2 if self.root > 0 else math.inf
         return np.array([self.modulus, self.root, switch])
 

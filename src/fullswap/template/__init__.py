@@ -1,8 +1,8 @@
 """Blum–Mansour for convex sets: the one place where the parts meet.
 
-:func:`reference_step` is the specification; the rules are the same step, lazy and compiled;
-:func:`plan` chooses row, grid, sub-learner and rule by minimising the explicit bound; and
-:class:`FullSwapLearner` runs the plan.
+``reference_step`` is the specification; the rules are the same step, lazy and compiled;
+``plan`` chooses row, grid, sub-learner and rule by minimising the explicit bound; and
+``FullSwapLearner`` runs the plan.
 """
 
 from fullswap.template.learner import FullSwapLearner

@@ -41,7 +41,7 @@ def as_rows(losses: Any, width: int) -> Points | None:
 
 
 def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Transcript | None:
-    """See :meth:`FullSwapLearner.run`."""
+    """See ``FullSwapLearner.run``."""
     if not isinstance(losses, np.ndarray):
         if not isinstance(losses, Iterable):
             raise ValueError(f"losses must be rows of coefficients or a sequence, got {losses!r}")

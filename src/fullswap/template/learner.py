@@ -39,7 +39,7 @@ class FullSwapLearner:
     Parameters
     ----------
     action_set : ConvexSetBase
-        A set of :mod:`fullswap.sets`.
+        A set of ``fullswap.sets``.
     loss_class : LossClass
         What is promised of every loss.
     horizon : int or None

@@ -29,7 +29,7 @@ def fused_mesh(learner: Any, rounding: Rounding) -> FusedMesh | None:
 
 
 class FusedMesh:
-    """Arguments of :mod:`fullswap.kernels.mesh`, gathered once."""
+    """Arguments of ``fullswap.kernels.mesh``, gathered once."""
 
     def __init__(self, learner: GradientDescent, locate: KuhnLocator) -> None:
         action_set = learner.action_set

@@ -1,9 +1,9 @@
 """How one round is played: three ways to a mixture x with Σ_s x[s]·ℓ(s) ≤ Σ_s x[s]·ℓ(q_s) + δ.
 
-- :class:`Crossing` (d = 1, convex losses): two neighbours whose targets cross, O(log n).
-- :class:`Stationary` (any d): stationary distribution of one recurrent class of sparse rows,
+- ``Crossing`` (d = 1, convex losses): two neighbours whose targets cross, O(log n).
+- ``Stationary`` (any d): stationary distribution of one recurrent class of sparse rows,
   found lazily from last round's heaviest point.
-- :class:`Dense` (learners over the grid points): warm-started iteration on the full matrix;
+- ``Dense`` (learners over the grid points): warm-started iteration on the full matrix;
   what residual remains is charged to the certificate.
 
 A rule owns its bank. ``mix()`` gives (indices, weights) of the support; ``learn`` feeds the
@@ -28,7 +28,7 @@ RESIDUAL_SHARE = 1e-4
 
 
 def residual_allowance(loss_range: float, n: int, rounds: float) -> float:
-    """(B/2)·Σ_t of the tolerances of :class:`Dense`: 1e-4·B·√(T·n·ln n)."""
+    """(B/2)·Σ_t of the tolerances of ``Dense``: 1e-4·B·√(T·n·ln n)."""
     return RESIDUAL_SHARE * loss_range * math.sqrt(rounds * n * math.log(max(n, 2)))
 
 
@@ -49,7 +49,7 @@ class Rule(Protocol):
 
 
 class Crossing:
-    """Crossing on a line, over the packed state of :mod:`fullswap.kernels.loop`."""
+    """Crossing on a line, over the packed state of ``fullswap.kernels.loop``."""
 
     residual = 0.0
 
