@@ -12,7 +12,7 @@ from fullswap.kernels.loop import cell_of, line_learn, line_run
 from fullswap.losses import Custom, LossClass, QuadraticFamily, quadratic_rows
 from fullswap.sets import Ball, Box, Interval, Polytope, Simplex
 from fullswap.template import FullSwapLearner
-from fullswap.template.line import LineView
+from fullswap.template.views import LineView
 
 LINES = {
     "interval": Interval(0.0, 1.0),

@@ -24,9 +24,9 @@ from fullswap.metrics.tally import Tally
 from fullswap.protocols import Loss, Mixture, Points, Rounding, Vector
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.sets import ConvexSetBase
-from fullswap.template.line import LineView, view_of
 from fullswap.template.plan import Plan, plan
 from fullswap.template.rules import Crossing, Dense, Rule, Stationary
+from fullswap.template.views import LineView, view_of
 from fullswap.transcripts import Transcript
 
 
