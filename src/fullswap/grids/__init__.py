@@ -14,6 +14,7 @@ as measured on it; the bounds use these numbers and no asymptotic count.
 from fullswap.grids.base import Grid, enclosing_radius_squared
 from fullswap.grids.boundary import boundary
 from fullswap.grids.families import (
+    checked_mesh,
     ends,
     family,
     line,
@@ -28,6 +29,7 @@ from fullswap.grids.families import (
 __all__ = [
     "Grid",
     "boundary",
+    "checked_mesh",
     "enclosing_radius_squared",
     "ends",
     "family",

@@ -26,19 +26,17 @@ from fullswap.sets import Box, ConvexSetBase, Simplex
 from fullswap.theorems import Geometry
 
 
-def _check_mesh(action_set: ConvexSetBase, mesh: float) -> float:
-    try:
-        mesh = float(mesh)
-    except (TypeError, ValueError):
-        raise ValueError(f"mesh must be a positive number, got {mesh!r}") from None
-    longest = longest_side(action_set)
-    if not (math.isfinite(mesh) and mesh > 0):
+def checked_mesh(action_set: ConvexSetBase, mesh: float) -> float:
+    """Return ``mesh`` if it is a positive number at most as long as the set, else ValueError."""
+    number = isinstance(mesh, int | float | np.number) and not isinstance(mesh, bool)
+    if not (number and math.isfinite(mesh) and mesh > 0):
         raise ValueError(f"mesh must be a positive number, got {mesh!r}")
+    longest = longest_side(action_set)
     if mesh > longest * (1 + 1e-9):
         raise ValueError(
             f"mesh must be at most the longest side {longest:.6g} of the set, got {mesh:.6g}"
         )
-    return mesh
+    return float(mesh)
 
 
 def longest_side(action_set: ConvexSetBase) -> float:
@@ -110,7 +108,7 @@ def net(action_set: ConvexSetBase, mesh: float) -> Grid:
     >>> net(Interval(0, 1), 0.25).points.ravel()
     array([0.125, 0.375, 0.625, 0.875])
     """
-    mesh = _check_mesh(action_set, mesh)
+    mesh = checked_mesh(action_set, mesh)
     if action_set.dim == 1:
         low, high = ends(action_set)
         cells = max(1, math.ceil((high - low) / mesh * (1 - 1e-12)))
@@ -133,7 +131,7 @@ def triangulation(action_set: ConvexSetBase, mesh: float) -> Grid:
     >>> len(grid), grid.variance
     (9, 0.125)
     """
-    mesh = _check_mesh(action_set, mesh)
+    mesh = checked_mesh(action_set, mesh)
     if action_set.dim == 1:
         low, high = ends(action_set)
         cells = max(1, math.ceil((high - low) / mesh * (1 - 1e-12)))

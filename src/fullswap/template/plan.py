@@ -12,6 +12,7 @@ import numpy as np
 from fullswap.anytime import Schedule
 from fullswap.grids import (
     Grid,
+    checked_mesh,
     family,
     line,
     longest_side,
@@ -338,12 +339,7 @@ def _on_actions(
 
 
 def _level_of_mesh(kind: str, action_set: ConvexSetBase, mesh: float) -> int:
-    side = longest_side(action_set)
-    number = isinstance(mesh, int | float | np.number) and not isinstance(mesh, bool)
-    if not (number and math.isfinite(mesh) and mesh > 0):
-        raise ValueError(f"mesh must be a positive number, got {mesh!r}")
-    if mesh > side * (1 + 1e-9):
-        raise ValueError(f"mesh must be at most the set's longest side {side:.6g}, got {mesh:.6g}")
+    mesh, side = checked_mesh(action_set, mesh), longest_side(action_set)
     if kind != "boundary" or action_set.dim == 1:
         return max(1, math.ceil(side / mesh * (1 - 1e-12)))
     # a polytope approximation of mesh ε is one with hull distance at most ε²/D
