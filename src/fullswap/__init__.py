@@ -18,6 +18,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Certificate": "fullswap.certificates",
+    "Forecast": "fullswap.forecasting",
+    "ForecastRun": "fullswap.forecasting",
+    "Forecaster": "fullswap.forecasting",
     "FullSwapLearner": "fullswap.template",
     "LossClass": "fullswap.losses",
     "Mixture": "fullswap.protocols",

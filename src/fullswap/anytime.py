@@ -64,6 +64,12 @@ class Schedule:
         """The geometry in play at a round."""
         return self._geometries[self.level(round_index)]
 
+    def geometry_of(self, level: int) -> Geometry:
+        """The geometry of a level that comes into play at some round."""
+        while not self._exhausted and len(self._geometries) <= level:
+            self._append_next()
+        return self._geometries[level]
+
     def level_ends(self, round_index: int) -> int:
         """The first later round at which another level is in play (2⁶² if none is)."""
         level = self.level(round_index)

@@ -30,6 +30,8 @@ class Certificate:
     measured_at_most : float or None
         Proven upper bound on the quantity in this run: equal to ``measured`` for linear and
         quadratic losses, larger by the numerical tolerance for others.
+    on_average : bool
+        Whether the guarantee is for the average over the draws of the run, not for each run.
     """
 
     quantity: str
@@ -40,6 +42,7 @@ class Certificate:
     theorem: str
     broken: tuple[str, ...] = ()
     measured_at_most: float | None = None
+    on_average: bool = False
 
     @property
     def holds(self) -> bool:
@@ -56,4 +59,5 @@ class Certificate:
         head = f"{self.quantity} after {self.rounds} rounds: measured {self.measured:.4g}"
         if self.guaranteed is None:
             return f"{head}; no guarantee: {'; '.join(self.broken)} [{self.theorem}]"
-        return f"{head}, guaranteed at most {self.guaranteed:.4g} [{self.theorem}]"
+        average = " on average over the draws" if self.on_average else ""
+        return f"{head}, guaranteed at most {self.guaranteed:.4g}{average} [{self.theorem}]"

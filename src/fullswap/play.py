@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -69,17 +68,19 @@ def simulate(
         missing = [verb for verb in verbs if not hasattr(thing, verb)]
         if missing:
             raise ValueError(f"{name} must have {', '.join(verbs)}, got {thing!r}")
-    if progress not in (None, True, False):
-        raise ValueError(f"progress must be None, True or False, got {progress!r}")
     history: list[tuple[Mixture, Loss]] = []
-    for t in _with_progress(int(rounds), progress):
-        mixture = learner.play()
-        loss = adversary.choose(mixture, t)
-        # learners may reuse their arrays in the next round
-        labels = None if mixture.labels is None else np.array(mixture.labels)
-        played = Mixture(np.array(mixture.points), np.array(mixture.weights), labels)
-        learner.observe(loss)
-        history.append((played, loss))
+    with Progress(int(rounds), progress) as bar:
+        for t in range(int(rounds)):
+            if t % _ROUNDS_BETWEEN_LOOKS == 0:
+                bar.update(t)
+            mixture = learner.play()
+            loss = adversary.choose(mixture, t)
+            # learners may reuse their arrays in the next round
+            labels = None if mixture.labels is None else np.array(mixture.labels)
+            played = Mixture(np.array(mixture.points), np.array(mixture.weights), labels)
+            learner.observe(loss)
+            history.append((played, loss))
+        bar.update(int(rounds))
     context: dict[str, Any] = getattr(learner, "context", {})
     points = getattr(learner, "points", None)
     if points is None or any(mixture.labels is None for mixture, _ in history):
@@ -94,34 +95,42 @@ def simulate(
     )
 
 
-def _with_progress(rounds: int, progress: bool | None) -> Iterator[int]:
-    """Count the rounds, with a bar if wanted, or once the run proves long enough for one."""
-    bar = _open_bar(rounds) if progress else None
-    wanted = progress is None and sys.stderr is not None and sys.stderr.isatty()
-    started = time.monotonic()
-    try:
-        for t in range(rounds):
-            if t % _ROUNDS_BETWEEN_LOOKS == 0:
-                if bar is not None:
-                    bar.update(bar.task_ids[0], completed=t)
-                elif wanted and time.monotonic() - started > PATIENCE:
-                    bar, wanted = _open_bar(rounds), False
-            yield t
-        if bar is not None:
-            bar.update(bar.task_ids[0], completed=rounds)
-    finally:
-        if bar is not None:
-            bar.stop()
+class Progress:
+    """A bar on standard error: True, False, or None for work that proves long on a terminal.
 
+    Needs ``rich``; without it there is none.
+    """
 
-def _open_bar(rounds: int) -> Any:
-    """A started bar of the rich library, or None without it."""
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        return None
-    bar = Progress(console=Console(stderr=True))
-    bar.add_task("rounds", total=rounds)
-    bar.start()
-    return bar
+    def __init__(self, total: int, wanted: bool | None, what: str = "rounds") -> None:
+        if wanted not in (None, True, False):
+            raise ValueError(f"progress must be None, True or False, got {wanted!r}")
+        self._total, self._what = total, what
+        self._bar = self._open() if wanted else None
+        self._may_open = wanted is None and sys.stderr is not None and sys.stderr.isatty()
+        self._started = time.monotonic()
+
+    def update(self, done: int) -> None:
+        """Say how much is done."""
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done)
+        elif self._may_open and time.monotonic() - self._started > PATIENCE:
+            self._bar, self._may_open = self._open(), False
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _open(self) -> Any:
+        """A started bar of the rich library, or None without it."""
+        try:
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+        except ImportError:
+            return None
+        bar = Bar(console=Console(stderr=True))
+        bar.add_task(self._what, total=self._total)
+        bar.start()
+        return bar

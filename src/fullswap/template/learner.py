@@ -10,22 +10,14 @@ import numpy as np
 
 from fullswap.certificates import Certificate
 from fullswap.grids import Grid, ends
-from fullswap.learners import (
-    GradientDescent,
-    Hedge,
-    LipschitzRate,
-    NearlyStronglyConvexRate,
-    RegretMatchingPlus,
-    StronglyConvexRate,
-)
 from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
 from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
-from fullswap.protocols import Loss, Mixture, Points, Rounding, Vector
-from fullswap.rounding import Barycentric, Nearest
+from fullswap.protocols import Loss, Mixture, Points, Vector
 from fullswap.sets import ConvexSetBase
+from fullswap.template.assembly import extend_rule, make_rule
 from fullswap.template.plan import Plan, plan
-from fullswap.template.rules import Crossing, Dense, Rule, Stationary
+from fullswap.template.rules import Rule
 from fullswap.template.views import LineView, view_of
 from fullswap.transcripts import Transcript
 
@@ -100,7 +92,7 @@ class FullSwapLearner:
         self._tally = Tally(self._inner.ambient_dim)
         self._level = 0
         self._grid: Grid = self.plan.grid_at(0)
-        self._rule: Rule = self._make_rule(self._grid)
+        self._rule: Rule = make_rule(self.plan, self._grid)
         self._labels = self._tally.labels_of(self._grid.points)
         self._probes, self._probes_suffice = _probes(self._inner)
         self._tangent = self._inner.frame[1]
@@ -251,7 +243,7 @@ class FullSwapLearner:
         if self.plan.schedule is not None and self.plan.schedule.level(self.rounds) > self._level:
             self._level = self.plan.schedule.level(self.rounds)
             self._grid = self.plan.grid_at(self.rounds)
-            self._rule = self._extend_rule(self._grid)
+            self._rule = extend_rule(self._rule, self.plan, self._grid)
             self._labels = self._tally.labels_of(self._grid.points)
 
     def _rounds_on_this_grid(self) -> int:
@@ -289,41 +281,6 @@ class FullSwapLearner:
             first, last = ends(self.action_set)
             raise ValueError(f"actions must lie in [{first:.6g}, {last:.6g}], got {actions!r}")
         return array
-
-    def _make_rule(self, grid: Grid) -> Rule:
-        if self.plan.learner != "gradient":
-            return Dense(grid.points, self._experts(grid))
-        c, row = self.plan.constants, self.plan.row
-        rate: Any = StronglyConvexRate(c) if c.strong_convexity > 0 else LipschitzRate(c)
-        if row in ("lipschitz", "smooth"):
-            rate = LipschitzRate(c)
-        elif row == "discretised":
-            rate = NearlyStronglyConvexRate(c, self.plan.ratio)
-        if self.plan.rule == "crossing":
-            low, high = ends(self._inner)
-            return Crossing(grid.points, low, high, rate.parameters(), row == "discretised")
-        bank: Any = GradientDescent(self._inner, rate)
-        if row == "discretised":
-            from fullswap.learners import Discretised
-
-            bank = Discretised(bank, grid.points)
-        middle = int(np.linalg.norm(grid.points - self._inner.center, axis=1).argmin())
-        return Stationary(grid.points, bank, self._rounding(grid), middle)
-
-    def _extend_rule(self, grid: Grid) -> Rule:
-        if isinstance(self._rule, Crossing):
-            return self._rule.extended(grid.points)
-        if isinstance(self._rule, Stationary):
-            return self._rule.extended(grid.points, self._rounding(grid))
-        return self._rule.extended(grid.points, self._experts(grid))
-
-    def _experts(self, grid: Grid) -> Hedge | RegretMatchingPlus:
-        if self.plan.learner == "matching":
-            return RegretMatchingPlus(grid.points)
-        return Hedge(grid.points, self.plan.constants.loss_range, self.horizon)
-
-    def _rounding(self, grid: Grid) -> Rounding:
-        return Nearest(grid) if self.plan.rounding == "nearest" else Barycentric(grid)
 
     def _outward(self, points: Points) -> Points:
         return points if self._view is None else self._view.outward(points)

@@ -101,7 +101,7 @@ class Crossing:
 
     def extended(self, points: Points, *args: Any) -> Crossing:
         """Old points keep their state; new ones start at themselves."""
-        finer = Crossing(points, self.low, self.high, self.rate, self.linearised)
+        finer = type(self)(points, self.low, self.high, self.rate, self.linearised)
         places = np.searchsorted(points[:, 0], self.points[:, 0])
         finer.state[:, places] = self.state
         finer.hint = int(places[min(max(self.hint, 0), len(places) - 1)])

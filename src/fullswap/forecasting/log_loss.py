@@ -1,0 +1,125 @@
+"""Forecasts for the log loss, and the calibration error that it measures (KL).
+
+In logits θ = ln(p/(1 − p)) the log loss is A(θ) − y·θ with A(θ) = ln(1 + e^θ). A crossing in θ,
+Σ λ_j θ(q_j) = Σ λ_j θ(s_j) = θ*, therefore has the same excess over its recommendations for both
+outcomes, and by Jensen
+
+    Σ λ_j ℓ(s_j) − Σ λ_j ℓ(q_j) ≤ Σ λ_j A(θ_j) − A(θ*) ≤ largest Jensen gap of the cell,
+
+which a chord of A gives in closed form (``chord_gap``). On the grid of [LSS25] it is close to
+π²/(8K²), half of what the rounding there is shown to cost. Below the first grid point (and above
+the last) that point is played alone, at −ln(1 − z_0) at most. Sub-learners are those of [KT81]:
+Reg_s ≤ ½·ln(1 + π·G_s), also for scales below 1 and for outcomes between 0 and 1, because
+θ ↦ θ^a·(1 − θ)^b is concave for a + b ≤ 1. So
+
+    KLCal ≤ Σ_t δ_t + (n/2)·ln(1 + π·T/n).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fullswap.anytime import Schedule
+from fullswap.grids import Grid
+from fullswap.protocols import Points, Vector
+from fullswap.sets import Interval
+from fullswap.template.plan import Plan
+from fullswap.template.rules import Crossing
+from fullswap.theorems import Constants, Geometry, Theorem
+
+MAX_CELLS = 2**20
+
+
+def logits(points: Vector) -> Vector:
+    """ln(p/(1 − p))."""
+    return np.log(points) - np.log1p(-points)
+
+
+def log_grid(cells: int) -> Vector:
+    """sin²(πi/2K), the ends moved half a cell inwards; nested when K doubles. [LSS25].
+
+    Examples
+    --------
+    >>> log_grid(2)
+    array([0.1464..., 0.5       , 0.8535...])
+    """
+    angles = np.arange(cells + 1) * (math.pi / (2 * cells))
+    angles[0], angles[-1] = math.pi / (4 * cells), math.pi / 2 - math.pi / (4 * cells)
+    points = np.sin(angles) ** 2
+    # exact mirror images, and the same numbers on every level
+    points[cells // 2] = 0.5 if cells % 2 == 0 else points[cells // 2]
+    points[(cells + 2) // 2 :] = 1.0 - points[: (cells + 1) // 2][::-1]
+    return points
+
+
+def chord_gap(left: Vector, right: Vector) -> Vector:
+    """Largest Jensen gap of A(θ) = ln(1 + e^θ) between two logits.
+
+    It is attained where A has the slope of the chord, that is at the probability p* equal to it.
+    """
+    low, high = np.logaddexp(0.0, left), np.logaddexp(0.0, right)
+    slope = (high - low) / (right - left)
+    best = logits(slope)
+    return low + slope * (best - left) - np.logaddexp(0.0, best)
+
+
+def rounding_cost(points: Vector) -> float:
+    """δ: what a crossing can cost on this grid, whatever the recommendations and the outcome."""
+    theta = logits(points)
+    return float(max(chord_gap(theta[:-1], theta[1:]).max(), -math.log1p(-points[0])))
+
+
+def learning_cost(constants: Constants, n: int, rounds: float) -> float:
+    """(n/2)·ln(1 + π·T/n): n sub-learners of [KT81]."""
+    return n / 2 * math.log1p(math.pi * rounds / n)
+
+
+LOG_LOSS = Theorem(
+    "log loss", "LSS25; KT81", "outcomes in [0, 1]",
+    # the geometry of these grids carries the cost itself in place of a variance
+    lambda c, g: g.variance, learning_cost, lambda d: 1 / 3, needs_convexity=True,
+)  # fmt: skip
+
+
+def log_plan(horizon: int | None) -> Plan:
+    """The grid that minimises the bound, or nested ones where there is no horizon."""
+    # no bound on the loss is used: min(B·T, …) takes the other branch
+    constants = Constants(math.inf, 1.0)
+    unit = Interval(0.0, 1.0)
+
+    def measured(cells: int) -> Geometry | None:
+        if cells > MAX_CELLS:
+            return None
+        points = log_grid(cells)
+        return Geometry(len(points), float(np.diff(points).max() / 2), 0.0, rounding_cost(points))
+
+    def built(cells: int) -> Grid:
+        points, geometry = log_grid(cells), measured(cells)
+        assert geometry is not None
+        radius = geometry.covering_radius
+        return Grid(points[:, None], 2 * radius, radius, 0.0, geometry.variance)
+
+    common = dict(learner="gradient", rule="crossing", theorem=LOG_LOSS, constants=constants,
+                  action_set=unit)  # fmt: skip
+    if horizon is not None:
+        cells, _ = LOG_LOSS.tune(constants, float(horizon), measured, first=2)
+        grid = built(cells)
+        return Plan("log loss", horizon=horizon, grid_at=lambda t: grid, **common)  # type: ignore[arg-type]
+    schedule = Schedule(LOG_LOSS, constants, lambda level: measured(2 ** (level + 1)))
+    return Plan(
+        "log loss", horizon=None, grid_at=lambda t: built(2 ** (schedule.level(t) + 1)),
+        schedule=schedule, **common,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+class LogCrossing(Crossing):
+    """The packed state in logits: grid points, and targets that start at even odds."""
+
+    def __init__(self, points: Points, *unused: Any) -> None:
+        # neither interval nor rate: targets are counts of outcomes
+        super().__init__(points, 0.0, 1.0, np.array([1.0, 0.0, math.inf]), False)
+        self.state[0] = logits(points[:, 0])
+        self.state[1] = 0.0
