@@ -28,6 +28,7 @@ check: $(INSTALLED)  ## lint, format, types, import contracts
 	$(BIN)/lint-imports
 
 bench: $(INSTALLED)  ## benchmarks, as ratios within one run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks
 
 docs: $(INSTALLED)  ## documentation site, into site/

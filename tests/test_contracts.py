@@ -12,7 +12,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "fullswap"
 
-LOADED_ON_FIRST_USE = ("numba", "scipy", "matplotlib", "typer", "rich")
+LOADED_ON_FIRST_USE = ("numba", "scipy", "matplotlib", "sklearn", "river", "typer", "rich")
 
 # "[FKO25, Thm 5]", "[BM07]", "[FKO25, Lem 2; BM07, Sec 3]": letters and a year open the bracket.
 CITATION = re.compile(r"\[([A-Z][A-Za-z+]+\d{2}[a-z]?(?:[,;][^\[\]]*)?)\]")

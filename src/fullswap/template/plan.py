@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -326,16 +327,48 @@ def _on_actions(
     """Rows 4 and 5 on a sub-grid of the actions: full swap regret bounds the discretised one."""
     action_set, constants = common["action_set"], common["constants"]
 
-    def sub_grid(stride: int) -> Grid:
-        kept = actions[::stride]
-        return line(action_set, kept if kept[-1] == actions[-1] else np.append(kept, actions[-1]))
+    def sub_grid(kept: Any) -> Grid:
+        return line(action_set, actions[kept])
 
-    # With no horizon every action is played. Otherwise try all strides: uneven actions, and a
-    # last cell of another size, leave no order in which a search could stop early.
-    last = 1 if horizon is None else len(actions) - 1
-    grids = (sub_grid(stride) for stride in range(1, last + 1))
-    chosen = min(grids, key=lambda g: theorem.total(constants, g.geometry, float(horizon or 1)))
+    last = len(actions) - 1
+    if horizon is None:
+        grids = [sub_grid(kept) for kept in _halvings(last)]
+
+        def measured(level: int) -> Geometry | None:
+            return grids[level].geometry if level < len(grids) else None
+
+        schedule = Schedule(theorem, constants, measured)
+        return Plan(
+            row, theorem=theorem, horizon=None, grid_at=lambda t: grids[schedule.level(t)],
+            schedule=schedule, **common,
+        )  # fmt: skip
+    # Coarse to fine, the smallest stride for each number of cells; learning costs more on finer
+    # grids, so none that costs more for that alone than the best grid can be better.
+    best, chosen = math.inf, sub_grid([0, last])
+    for cells in range(1, last + 1):
+        if theorem.learning_cost(constants, cells + 1, float(horizon)) > best:
+            break
+        grid = sub_grid([*range(0, last, -(-last // cells)), last])
+        total = theorem.total(constants, grid.geometry, float(horizon))
+        if total < best:
+            best, chosen = total, grid
     return Plan(row, theorem=theorem, horizon=horizon, grid_at=lambda t: chosen, **common)
+
+
+def _halvings(last: int) -> list[list[int]]:
+    """Nested choices among 0, …, last: both ends, then every gap halved until none is left.
+
+    Examples
+    --------
+    >>> _halvings(5)
+    [[0, 5], [0, 2, 5], [0, 1, 2, 3, 5], [0, 1, 2, 3, 4, 5]]
+    """
+    choices = [[0, last]]
+    while len(choices[-1]) <= last:
+        known = choices[-1]
+        middles = {(i + j) // 2 for i, j in pairwise(known)}
+        choices.append(sorted(middles.union(known)))
+    return choices
 
 
 def _level_of_mesh(kind: str, action_set: ConvexSetBase, mesh: float) -> int:
