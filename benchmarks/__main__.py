@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import Result, line, stationary, weights
+from benchmarks import Result, diagram, forecasts, line, stationary, weights
 
+PARTS = (line, weights, stationary, forecasts, diagram)
 COLUMNS = ("benchmark", "measured", "against", "ratio", "target", "met")
 TITLE = "Ratios measured in one run (smallest processor times)"
 
@@ -16,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller sizes, about 20 seconds")
     quick = parser.parse_args(arguments).quick
-    results = [result for part in (line, weights, stationary) for result in part.benchmark(quick)]
+    results = [result for part in PARTS for result in part.benchmark(quick)]
     show([_cells(result) for result in results])
     return 0
 

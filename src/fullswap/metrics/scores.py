@@ -1,0 +1,229 @@
+"""Proper scores of forecasts: Brier score with its decomposition, log loss, KL calibration error.
+
+Outcomes and forecasts are as everywhere in these metrics: yes/no events have ``y_true`` and
+``y_proba`` of shape (T,) in [0, 1], soft outcomes allowed; events with K classes have ``y_proba``
+(T, K) and ``y_true`` class indices (T,) or rows (T, K). Weights w_t default to 1, W = Σ w_t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullswap.metrics.outcomes import (
+    Groups,
+    as_edges,
+    read_distributions,
+    read_events,
+    sums_by,
+)
+from fullswap.protocols import Points
+
+
+@dataclass(frozen=True)
+class BrierDecomposition:
+    """Parts of a Brier score [M73]; all are per event.
+
+    brier = reliability − resolution + uncertainty + within_variance − 2·within_covariance
+
+    Attributes
+    ----------
+    reliability : float
+        Σ_g (W_g/W)·‖p_g − ȳ_g‖²: the calibration error; 0 is best.
+    resolution : float
+        Σ_g (W_g/W)·‖ȳ_g − ȳ‖²: how far the groups tell events apart; large is best.
+    uncertainty : float
+        Variance of the outcomes, ȳ(1 − ȳ) for 0/1 outcomes: nothing to do with the forecasts.
+    within_variance, within_covariance : float
+        Variance of the forecasts inside their bins, and covariance with the outcomes there; 0
+        for groups of equal forecasts.
+    """
+
+    reliability: float
+    resolution: float
+    uncertainty: float
+    within_variance: float = 0.0
+    within_covariance: float = 0.0
+
+    @property
+    def brier(self) -> float:
+        """The Brier score, as the sum of its parts."""
+        within = self.within_variance - 2 * self.within_covariance
+        return self.reliability - self.resolution + self.uncertainty + within
+
+
+def brier_score(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
+    """Mean squared error of probabilities, Σ_t (w_t/W)·‖p_t − y_t‖².
+
+    For yes/no events (p − y)², in [0, 1]; for K classes Σ_k (p_k − y_k)², in [0, 2]. Two classes
+    written as rows (1 − p, p) therefore score twice what p alone does.
+
+    Examples
+    --------
+    >>> brier_score([1, 0, 1], [0.9, 0.4, 0.6])
+    0.11
+    >>> brier_score([2, 0], [[0.1, 0.2, 0.7], [1, 0, 0]])
+    0.07
+    """
+    return brier_of(read_events(y_true, y_proba, sample_weight))
+
+
+def brier_decomposition(
+    y_true: Any, y_proba: Any, sample_weight: Any = None, *, bins: Any = None
+) -> BrierDecomposition:
+    """Reliability, resolution and uncertainty of a Brier score [M73].
+
+    Groups are the events of equal forecasts (of equal vectors for K classes). With ``bins``, an
+    integer for that many of equal width or an array of edges, groups are bins of the forecasts,
+    class by class for K classes, and what happens inside the bins has its own two terms. The
+    parts add up to `brier_score` in every case, soft outcomes included.
+
+    Examples
+    --------
+    >>> parts = brier_decomposition([1, 0, 0, 1, 1], [0.2, 0.2, 0.2, 0.9, 0.9])
+    >>> parts.reliability, parts.resolution, parts.uncertainty
+    (0.0147, 0.1067, 0.24)
+    >>> parts.brier, brier_score([1, 0, 0, 1, 1], [0.2, 0.2, 0.2, 0.9, 0.9])
+    (0.148, 0.148)
+    """
+    return decomposition_of(read_events(y_true, y_proba, sample_weight), bins)
+
+
+def log_loss(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
+    """Mean logarithmic loss, −Σ_t (w_t/W)·Σ_k y_tk·ln p_tk (natural logarithm).
+
+    For yes/no events −(y·ln p + (1 − y)·ln(1 − p)). Infinite as soon as something happens that
+    was forecast with probability 0; nothing is clipped.
+
+    Examples
+    --------
+    >>> log_loss([1, 0], [0.5, 0.5])
+    0.693
+    >>> log_loss([1], [0.0])
+    inf
+    """
+    return log_loss_of(read_events(y_true, y_proba, sample_weight))
+
+
+def kl_calibration_error(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
+    """KL calibration error of issued forecasts, Σ_p W_p·KL(ȳ_p ‖ p), a sum over events [LSS25].
+
+    Over distinct forecasts p; W_p weighs the events where p was issued and ȳ_p is their mean
+    outcome. Infinite if something happened that was forecast with probability 0.
+
+    Examples
+    --------
+    >>> kl_calibration_error([1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5])
+    0.0
+    >>> kl_calibration_error([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
+    0.523
+    """
+    return kl_of(read_events(y_true, y_proba, sample_weight).distinct())
+
+
+def kl_calibration_error_of(
+    points: Any, labels: Any, weights: Any, outcomes: Any, sample_weight: Any = None
+) -> float:
+    """KL calibration error of distributions, Σ_p (Σ_t w_t·x_t[p])·KL(ȳ(p) ‖ p) [LSS25].
+
+    In round t the point ``points[labels[t, j]]`` has probability ``weights[t, j]``; ``points`` is
+    (n,) or (n, K), ``labels`` and ``weights`` are (T, w).
+
+    Examples
+    --------
+    >>> kl_calibration_error_of([0.25, 0.75], [[0, 1], [0, 1]], [[0.5, 0.5], [0.5, 0.5]], [1, 0])
+    0.288
+    """
+    return kl_of(read_distributions(points, labels, weights, outcomes, sample_weight))
+
+
+def brier_of(groups: Groups) -> float:
+    """Brier score of groups of equal forecasts."""
+    missed = groups.weights @ np.square(groups.forecasts - groups.means).sum(axis=1)
+    return float(missed + _spread(groups)) / groups.total
+
+
+def _spread(groups: Groups) -> float:
+    """Σ_g Σ_{t ∈ g} w_t·‖y_t − ȳ_g‖²."""
+    inside = groups.squares - groups.sums * groups.means
+    return float(np.maximum(inside, 0.0).sum())
+
+
+def decomposition_of(groups: Groups, bins: Any = None) -> BrierDecomposition:
+    """Decomposition of the Brier score of groups of equal forecasts."""
+    if bins is None:
+        return _decomposition(groups.distinct())
+    edges = as_edges(bins)
+    if groups.classes == 1:
+        return _binned_decomposition(groups, edges)
+    parts = [_binned_decomposition(groups.of_class(k), edges) for k in range(groups.classes)]
+    return BrierDecomposition(
+        reliability=sum(part.reliability for part in parts),
+        resolution=sum(part.resolution for part in parts),
+        uncertainty=sum(part.uncertainty for part in parts),
+        within_variance=sum(part.within_variance for part in parts),
+        within_covariance=sum(part.within_covariance for part in parts),
+    )
+
+
+def _decomposition(groups: Groups) -> BrierDecomposition:
+    shares, means = groups.weights / groups.total, groups.means
+    resolution = float(shares @ np.square(means - shares @ means).sum(axis=1))
+    return BrierDecomposition(
+        reliability=float(shares @ np.square(groups.forecasts - means).sum(axis=1)),
+        resolution=resolution,
+        uncertainty=resolution + _spread(groups) / groups.total,
+    )
+
+
+def _binned_decomposition(groups: Groups, edges: Points) -> BrierDecomposition:
+    labels, size = groups.bins(edges), len(edges) - 1
+    parts = _decomposition(groups.merged(labels, size))
+    shares = groups.weights / groups.total
+    held = sums_by(labels, shares, size)
+
+    def offset(values: Points) -> Points:
+        """Distance from the mean of the bin."""
+        sums = sums_by(labels, shares * values, size)
+        return values - np.divide(sums, held, out=np.zeros(size), where=held > 0)[labels]
+
+    forecast, outcome = offset(groups.forecasts[:, 0]), offset(groups.means[:, 0])
+    return BrierDecomposition(
+        parts.reliability,
+        parts.resolution,
+        parts.uncertainty,
+        within_variance=float(shares @ np.square(forecast)),
+        within_covariance=float(shares @ (forecast * outcome)),
+    )
+
+
+def log_loss_of(groups: Groups) -> float:
+    """Log loss of groups of equal forecasts."""
+    return (0.0 - float(_where_counted(groups, _logarithms(groups)).sum())) / groups.total
+
+
+def kl_of(groups: Groups) -> float:
+    """Σ_g W_g·KL(ȳ_g ‖ p_g)."""
+    with np.errstate(divide="ignore"):
+        observed = np.log(groups.counts / groups.weights[:, None])
+    terms = _where_counted(groups, observed) - _where_counted(groups, _logarithms(groups))
+    # rounding, or a row that sums to a little more than 1, must not count in favour
+    return float(np.maximum(terms.sum(axis=1), 0.0).sum())
+
+
+def _logarithms(groups: Groups) -> Points:
+    """ln p of every class, −inf at 0."""
+    with np.errstate(divide="ignore"):
+        known = np.log(groups.forecasts)
+        if groups.classes > 1:
+            return known
+        return np.column_stack((np.log1p(-groups.forecasts), known))
+
+
+def _where_counted(groups: Groups, values: Points) -> Points:
+    """counts·values, and 0 where the count is 0 although the value may be infinite."""
+    out = np.zeros_like(values)
+    np.multiply(groups.counts, values, out=out, where=groups.counts > 0)
+    return out

@@ -1,0 +1,146 @@
+"""Calibration error as it grows, beside what is guaranteed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fullswap.protocols import Indices, Vector
+from fullswap.report.events import Events, as_events
+from fullswap.report.style import (
+    BLUE,
+    INK,
+    SMALL,
+    VERMILION,
+    figures,
+    new_figure,
+    root_figure,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CHECKPOINTS = 200
+
+
+def calibration_history(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    guarantee: float | Callable[[int], float] | None = None,
+    sample_weight: ArrayLike | None = None,
+    ax: Axes | None = None,
+    log: bool = True,
+) -> Figure:
+    """The l2 calibration error after t events, for t up to T, beside the guarantee.
+
+    Measured is Σ_p W_p·(p − ȳ_p)² over the distinct forecasts p up to t, with W_p the weight of
+    the events forecast at p and ȳ_p their mean outcome: a sum, not a mean, at about 200 values
+    of t. Events of weight 0 are left out.
+
+    Parameters
+    ----------
+    y_true, y_proba
+        Outcomes and forecasts in [0, 1], in the order of time, shape (T,).
+    guarantee
+        A number, drawn level (the guarantee for a horizon), or a function of the number of
+        events so far, drawn as a curve.
+    sample_weight
+        Weights of the events, shape (T,).
+    ax
+        Axes to draw on; by default a new figure.
+    log
+        Whether both axes are logarithmic, where powers of t are straight lines.
+
+    Examples
+    --------
+    >>> figure = calibration_history([0, 1, 1], [0.5, 0.5, 0.5], guarantee=2.0)
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['measured: 0.0833', 'guaranteed for the horizon: 2']
+    """
+    events = as_events(y_true, y_proba, sample_weight)
+    rounds = checkpoints(len(events), log)
+    measured = running_error(events, rounds)
+    promised = None if guarantee is None else _promised(guarantee, rounds)
+    axes = new_figure(5.4, 3.6, arranged=True).subplots() if ax is None else ax
+
+    # A logarithm has no place for an error of exactly 0.
+    shown = np.where(measured > 0, measured, np.nan) if log else measured
+    label = f"measured: {figures(measured[-1])}"
+    axes.plot(rounds, shown, color=BLUE, linewidth=1.8, label=label)
+    if promised is not None:
+        word = "guaranteed" if callable(guarantee) else "guaranteed for the horizon"
+        label = f"{word}: {figures(promised[-1])}"
+        axes.plot(rounds, promised, color=VERMILION, linewidth=1.4, linestyle="--", label=label)
+    tidy(axes)
+    axes.set(xlabel="events", ylabel=r"$\ell_2$ calibration error")
+    if log:
+        axes.set_xscale("log")
+        if (measured > 0).any() or (promised is not None and (promised > 0).any()):
+            axes.set_yscale("log")
+    else:
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter("{x:,g}")
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.6, borderpad=0, ncols=2,
+        fontsize=SMALL, frameon=False, labelcolor=INK,
+    )  # fmt: skip
+    return root_figure(axes)
+
+
+def checkpoints(rounds: int, log: bool) -> Indices:
+    """About 200 numbers from 1 to `rounds`, evenly spaced on the axis they are drawn on.
+
+    Examples
+    --------
+    >>> checkpoints(4, log=True), len(checkpoints(10**6, log=False))
+    (array([1, 2, 3, 4]), 200)
+    """
+    if rounds <= CHECKPOINTS:
+        return np.arange(1, rounds + 1)
+    spaced = np.geomspace if log else np.linspace
+    return np.unique(np.rint(spaced(1, rounds, CHECKPOINTS)).astype(np.int64))
+
+
+def running_error(events: Events, rounds: Indices) -> Vector:
+    """Σ_p W_p·(p − ȳ_p)² after each of these numbers of events, ascending.
+
+    With R_p = Σ w·(p − y) over the events forecast at p, a term is R_p²/W_p. Each event is added
+    once and each checkpoint sums over the D distinct forecasts: O(T + checkpoints·D).
+    """
+    values, labels = events.distinct
+    weight, residual = np.zeros(len(values)), np.zeros(len(values))
+    errors = np.empty(len(rounds))
+    start = 0
+    for k, stop in enumerate(rounds):
+        new, added = labels[start:stop], events.weights[start:stop]
+        gaps = events.forecasts[start:stop] - events.outcomes[start:stop]
+        weight += np.bincount(new, added, len(values))
+        residual += np.bincount(new, added * gaps, len(values))
+        # Forecasts not met yet have residual 0; any positive divisor leaves them out.
+        errors[k] = residual @ (residual / np.where(weight > 0, weight, 1.0))
+        start = stop
+    return errors
+
+
+def _promised(guarantee: float | Callable[[int], float], rounds: Indices) -> Vector:
+    """The guarantee at each checkpoint."""
+    if not callable(guarantee):
+        return np.full(len(rounds), _as_guarantee("guarantee", guarantee))
+    return np.array([_as_guarantee(f"guarantee({t})", guarantee(int(t))) for t in rounds])
+
+
+def _as_guarantee(name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 <= number < np.inf:
+        raise ValueError(f"{name} is {value!r}; allowed: finite numbers >= 0")
+    return number

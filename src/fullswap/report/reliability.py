@@ -1,0 +1,241 @@
+"""The reliability diagram: observed frequency against forecast, with consistency bands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fullswap.protocols import Vector
+from fullswap.report.bands import Groups, consistency_band, group_events
+from fullswap.report.events import Events, as_events, as_numbers
+from fullswap.report.style import (
+    BLUE,
+    INK,
+    LINE,
+    SHADE,
+    SMALL,
+    VERMILION,
+    count_of,
+    figures,
+    head,
+    new_figure,
+    root_figure,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SMALLEST_DOT, DOTS_AREA = 7.0, 1200.0
+"""Least area of a dot, and rough area of all dots together, in square points."""
+HISTOGRAM_BARS = 50
+
+
+def reliability_diagram(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    bins: int | None = None,
+    grid: ArrayLike | None = None,
+    band: float = 0.9,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Observed frequency against forecast, with what a calibrated forecaster would show.
+
+    A dot stands at (p̄, ȳ), the mean forecast and the mean outcome of a group of events; its
+    area grows with the group. The shaded band holds, for each group by itself, the frequencies
+    between the (1 ∓ band)/2 quantiles of a calibrated forecaster [BS07]; of G calibrated groups,
+    up to (1 − band)·G are expected outside, drawn as open diamonds. Below, the forecasts' counts.
+
+    Above it stand the l2 calibration error Σ_g W_g·(p̄_g − ȳ_g)² of the groups shown, with W_g
+    the weight of group g, and the Brier score, the mean of (forecast − outcome)².
+
+    Parameters
+    ----------
+    y_true, y_proba
+        Outcomes and forecasts in [0, 1], shape (T,). Outcomes strictly between 0 and 1 vary less
+        than the band allows for.
+    sample_weight
+        Weights of the events, shape (T,); the band then rests on effective counts (Σw)²/Σw².
+    bins
+        Number of bins of equal mass (not of equal width: no bin is then empty, and all have
+        about the same say). By default a group is one distinct forecast, if there are at most
+        101, each met five times or more on average, or if all lie on `grid`; else there are
+        ⌈T^(1/3)⌉ bins.
+    grid
+        The forecasts that could have been issued, marked by ticks below the diagram.
+    band
+        Probability of the band, in (0, 1).
+    ax
+        Axes to draw on; the counts take a strip of them. By default a new figure.
+
+    Examples
+    --------
+    >>> figure = reliability_diagram([0, 1, 0, 1, 1], [0.3, 0.3, 0.3, 0.8, 0.8])
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['observed frequency', 'events']
+    """
+    events = as_events(y_true, y_proba, sample_weight)
+    level = _as_level(band)
+    issued = None if grid is None else as_numbers("grid", grid, 1.0)
+    groups = group_events(events, bins, issued)
+    low, high = consistency_band(groups, level)
+
+    main, counts = _axes(ax, title is not None, legend_rows=2 if issued is None else 3)
+    low_end, high_end = limits = _limits(events, groups, low, high)
+    width = _bar_width(groups, high_end - low_end)
+    handles: list[Artist] = [
+        *main.plot([0, 1], [0, 1], color=LINE, linewidth=0.9, zorder=1.5, label="calibrated")
+    ]
+    handles += _draw_band(main, groups, low, high, width, f"{100 * level:g} % band if calibrated")
+    handles += _draw_dots(main, groups, low, high)
+    if issued is not None:
+        handles += main.plot(
+            issued, np.zeros(len(issued)), "|", transform=main.get_xaxis_transform(), color=INK,
+            markersize=6, markeredgewidth=0.9, clip_on=False, zorder=2.6, label="grid",
+        )  # fmt: skip
+    _draw_counts(counts, events, groups, width, limits)
+    _label(main, counts, events, limits)
+    head(main, title, _summary(events, groups))
+    _draw_legend(main, handles, groups, own=ax is None)
+    return root_figure(main)
+
+
+def _as_level(band: Any) -> float:
+    try:
+        level = float(band)
+    except (TypeError, ValueError):
+        level = np.nan
+    if not 0 < level < 1:
+        raise ValueError(f"band is {band!r}; allowed: numbers strictly between 0 and 1")
+    return level
+
+
+def _axes(ax: Axes | None, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
+    """Square axes for the diagram, and a strip below for the counts."""
+    if ax is None:
+        # Placed by hand, in inches: layout engines do not keep a square and a strip in line.
+        left, side, strip, gap = 0.8, 3.7, 0.55, 0.14
+        foot, above = 0.52 + 0.19 * legend_rows, 0.78 if titled else 0.5
+        width, height = left + side + 0.15, foot + strip + gap + side + above
+        figure = new_figure(width, height)
+        main, counts = (
+            figure.add_axes((left / width, bottom / height, side / width, tall / height))
+            for bottom, tall in ((foot + strip + gap, side), (foot, strip))
+        )
+        counts.sharex(main)
+        for axes in (main, counts):
+            axes.yaxis.set_label_coords(-0.165, 0.5)
+        return main, counts
+    from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
+
+    return ax, make_axes_locatable(ax).append_axes("bottom", "16%", pad=0.12, sharex=ax)
+
+
+def _limits(events: Events, groups: Groups, low: Vector, high: Vector) -> tuple[float, float]:
+    """The unit interval, or its end that holds what is drawn, if less than half would do.
+
+    A hundredth of the forecasts on either side may lie beyond: one stray forecast of a rare
+    event should not press all others into a corner.
+    """
+    shown = np.concatenate([groups.forecast, groups.frequency, low, high])
+    usual = np.quantile(events.forecasts, [0.01, 0.99])
+    least, most = min(shown.min(), usual[0]), max(shown.max(), usual[1])
+    low_end, high_end = 0.0, 1.0
+    if 0 < most <= 0.5:
+        high_end = float(most)
+    elif 0.5 <= least < 1:
+        low_end = float(least)
+    margin = 0.025 * (high_end - low_end)
+    return low_end - margin, high_end + margin
+
+
+def _bar_width(groups: Groups, extent: float) -> float:
+    """Width of the bars of single forecasts: not wide, and apart where forecasts are regular."""
+    gaps = np.diff(groups.forecast)
+    typical = float(np.median(gaps)) if len(gaps) else extent
+    return float(np.clip(0.7 * typical, 0.004 * extent, 0.034 * extent))
+
+
+def _draw_band(
+    ax: Axes, groups: Groups, low: Vector, high: Vector, width: float, label: str
+) -> list[Artist]:
+    """Bars at single forecasts; one area where forecasts are continuous and bins neighbours."""
+    if groups.binned and len(groups) > 1:
+        return [ax.fill_between(groups.forecast, low, high, color=SHADE, linewidth=0, label=label)]
+    bars = ax.bar(groups.forecast, high - low, width, low, color=SHADE, linewidth=0, label=label)
+    return [bars]  # type: ignore[list-item]  # a legend takes a container of bars as well
+
+
+def _draw_dots(ax: Axes, groups: Groups, low: Vector, high: Vector) -> list[Artist]:
+    largest = np.clip(DOTS_AREA / len(groups), 18.0, 55.0)
+    areas = np.maximum(largest * groups.weight / groups.weight.max(), SMALLEST_DOT)
+    outside = (groups.frequency < low - 1e-9) | (groups.frequency > high + 1e-9)
+    inside_look: dict[str, Any] = dict(marker="o", facecolor=BLUE, edgecolor="white", linewidth=0.5)
+    outside_look: dict[str, Any] = dict(
+        marker="D", facecolor="white", edgecolor=VERMILION, linewidth=1.2
+    )
+    drawn: list[Artist] = []
+    for chosen, label, look in (
+        (~outside, "observed", inside_look),
+        (outside, f"outside the band ({outside.sum()} of {len(groups)})", outside_look),
+    ):
+        if chosen.any():
+            drawn.append(
+                ax.scatter(
+                    groups.forecast[chosen], groups.frequency[chosen], areas[chosen],
+                    label=label, zorder=3, clip_on=False, **look,
+                )
+            )  # fmt: skip
+    return drawn
+
+
+def _draw_counts(
+    ax: Axes, events: Events, groups: Groups, width: float, limits: tuple[float, float]
+) -> None:
+    if not groups.binned:
+        ax.bar(groups.forecast, groups.weight, width, color=LINE, linewidth=0)
+        return
+    span = max(limits[0], 0.0), min(limits[1], 1.0)
+    heights, edges = np.histogram(events.forecasts, HISTOGRAM_BARS, span, weights=events.weights)
+    ax.stairs(heights, edges, fill=True, color=LINE)
+
+
+def _label(main: Axes, counts: Axes, events: Events, limits: tuple[float, float]) -> None:
+    for axes in (main, counts):
+        tidy(axes)
+    main.set(xlim=limits, ylim=limits, aspect="equal", ylabel="observed frequency")
+    main.tick_params(labelbottom=False)
+    main.locator_params(nbins=6)
+    counts.set(xlabel="forecast probability", ylabel="weight" if events.weighted else "events")
+    counts.locator_params(axis="y", nbins=2, integer=not events.weighted)
+    counts.yaxis.set_major_formatter("{x:,g}")
+
+
+def _draw_legend(main: Axes, handles: list[Artist], groups: Groups, own: bool) -> None:
+    """Below all in a figure of our own, else in the emptier corner of the axes."""
+    look: dict[str, Any] = dict(fontsize=SMALL, labelcolor=INK, handlelength=1.6)
+    if own:
+        look |= dict(loc="lower left", bbox_to_anchor=(0.1, 0), ncols=2, columnspacing=1.4)
+        root_figure(main).legend(handles=handles, frameon=False, borderpad=0, **look)
+        return
+    above = groups.weight @ (groups.frequency - groups.forecast) > 0
+    look |= dict(loc="lower right" if above else "upper left", framealpha=0.85, edgecolor="none")
+    main.legend(handles=handles, **look)
+
+
+def _summary(events: Events, groups: Groups) -> list[str]:
+    error, total = groups.calibration_error, groups.weight.sum()
+    counted = count_of(len(groups), "bin" if groups.binned else "forecast")
+    of_what = "calibration error of the bins" if groups.binned else "calibration error"
+    unit = "unit of weight" if events.weighted else "event"
+    return [
+        f"{count_of(len(events), 'event')}, {counted}; Brier score {events.brier:.4f}",
+        f"{of_what} {figures(error)}, per {unit} {figures(error / total)}",
+    ]
