@@ -25,8 +25,19 @@ def test_demo_prints_measured_beside_guaranteed():
 
 def test_demo_as_json():
     rows = json.loads(fullswap("demo", "--json", "--seed", "3").stdout)
-    assert {row["row"] for row in rows} == {"strongly convex and smooth", "concave"}
+    assert {row["what"].split(",")[0] for row in rows} == {
+        "forecaster", "forecaster in steps of 5 %", "recalibrator", "learner",
+    }  # fmt: skip
     assert all(0 <= row["measured"] <= row["guaranteed"] and row["holds"] for row in rows)
+
+
+def test_forecasters_are_compared():
+    result = fullswap("reproduce", "forecasters", "--json")
+    assert result.returncode == 0, result.stderr
+    scores = json.loads(result.stdout)
+    streams = {score["stream"] for score in scores}
+    assert {"calibrated", "drifting", "adversarial"} <= streams
+    assert all(0 <= score["brier"] <= 1 and score["calibration"] >= 0 for score in scores)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +45,7 @@ def test_demo_as_json():
     [
         (["reproduce", "everything"], "everything"),
         (["reproduce", "--workers", "0"], "--workers"),
+        (["reproduce", "forecasters", "--data", "no/such/folder"], "--data"),
         (["demo", "--seed", "-1"], "--seed"),
         (["nonsense"], "nonsense"),
     ],

@@ -24,10 +24,22 @@ _HOMES = {
     "FullSwapLearner": "fullswap.template",
     "LossClass": "fullswap.losses",
     "Mixture": "fullswap.protocols",
+    "Recalibrator": "fullswap.forecasting",
     "Transcript": "fullswap.transcripts",
     "simulate": "fullswap.play",
 }
-_MODULES = ("adversaries", "grids", "learners", "losses", "metrics", "rounding", "sets", "theorems")
+_MODULES = (
+    "adversaries",
+    "forecasting",
+    "grids",
+    "learners",
+    "losses",
+    "metrics",
+    "report",
+    "rounding",
+    "sets",
+    "theorems",
+)
 
 __all__ = sorted([*_HOMES, *_MODULES])
 

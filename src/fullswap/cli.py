@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 
@@ -48,21 +49,21 @@ def _app() -> Any:
         seed: int = typer.Option(0, min=0, help="Seed of the adversaries."),
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
-        """Two learners against adversaries: measured regret beside the guarantee."""
+        """Forecasters and learners against adversaries: measured error beside the guarantee."""
         from fullswap.experiments.demo import run_demo
 
         results = list(run_demo((1_000, 3_000, 10_000), seed))
         if as_json:
-            rows = [{"row": r, "dim": d, "adversary": a, **c.to_dict()} for r, d, a, c in results]
+            rows = [{"what": what, "against": who, **c.to_dict()} for what, who, c in results]
             print(json.dumps(rows, indent=2))
         else:
             _print_table(
-                "Full swap regret: measured and guaranteed",
-                ("row", "d", "adversary", "rounds", "measured", "guaranteed", "holds"),
+                "Calibration error and full swap regret: measured and guaranteed",
+                ("what", "against", "rounds", "measured", "guaranteed", "holds"),
                 [
-                    (r, str(d), a, str(c.rounds), f"{c.measured:.1f}", f"{c.guaranteed:.1f}",
+                    (what, who, str(c.rounds), f"{c.measured:.1f}", f"{c.guaranteed:.1f}",
                      "yes" if c.holds else "NO")
-                    for r, d, a, c in results
+                    for what, who, c in results
                 ],
             )  # fmt: skip
         if not all(certificate.holds for *_, certificate in results):
@@ -70,19 +71,24 @@ def _app() -> Any:
 
     @app.command()
     def reproduce(
-        what: str = typer.Argument("table", help="table (growth exponents) or search."),
+        what: str = typer.Argument("table", help="table, search or forecasters."),
         quick: bool = typer.Option(True, "--quick/--full", help="Fewer and shorter runs."),
         workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
         seed: int = typer.Option(0, min=0, help="First seed."),
+        data: Path | None = typer.Option(  # noqa: B008
+            None, exists=True, file_okay=False, help="Folder of forecast logs (forecasters)."
+        ),
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
-        """Measure the paper's table, or search for an adversary that breaks a guarantee."""
+        """Measure: the growth of regret, the worst adversary found, or forecasters compared."""
         if what == "table":
             _growth(quick, workers, seed, as_json)
         elif what == "search":
             _search(quick, workers, seed, as_json)
+        elif what == "forecasters":
+            _forecasters(quick, seed, data, as_json)
         else:
-            raise typer.BadParameter(f"must be 'table' or 'search', got {what!r}")
+            raise typer.BadParameter(f"must be table, search or forecasters, got {what!r}")
 
     return app
 
@@ -132,6 +138,27 @@ def _search(quick: bool, workers: int, seed: int, as_json: bool) -> None:
         )
     if any(a.ratio > 1 for a in found):
         raise typer.Exit(1)
+
+
+def _forecasters(quick: bool, seed: int, data: Path | None, as_json: bool) -> None:
+    from fullswap.experiments import forecasters
+
+    with _progress("streams") as advance:
+        found = forecasters.compare(5_000 if quick else 20_000, seed, data, advance)
+    if as_json:
+        print(json.dumps([asdict(score) for score in found], indent=2))
+        return
+    _print_table(
+        f"Forecasts scored after the first fifth; calibration error on multiples of "
+        f"1/{forecasters.GRID}",
+        ("stream", "events", "forecaster", "calibration error × 10⁴", "noise × 10⁴", "Brier",
+         "µs an event"),
+        [
+            (s.stream, str(s.events), s.contender, f"{1e4 * s.calibration:.1f}",
+             f"{1e4 * s.noise:.1f}", f"{s.brier:.4f}", f"{s.microseconds:.2f}")
+            for s in found
+        ],
+    )  # fmt: skip
 
 
 def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -1,0 +1,335 @@
+"""The river adapter: its contract, and equality with a loop over the Recalibrator."""
+
+import copy
+import importlib.util
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("river")
+
+from river import (
+    base,
+    checks,
+    compose,
+    evaluate,
+    linear_model,
+    metrics,
+    naive_bayes,
+    preprocessing,
+    stream,
+    tree,
+)
+
+from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.integrations.river import Calibrated
+
+MODELS = [
+    *(Calibrated(**parameters) for parameters in Calibrated._unit_test_params()),
+    Calibrated(tree.HoeffdingTreeClassifier(), feedback="distribution", bins=10),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "check"),
+    [
+        pytest.param(model, check, id=f"{model}-{check.__name__}-{number}")
+        for model in MODELS
+        for number, check in enumerate(checks.yield_checks(model))
+    ],
+)
+def test_river_contract(model, check):
+    assert not model._unit_test_skips()
+    check(model.clone())
+
+
+def correlated(events, classes=(False, True), seed=0):
+    """A label seen through ten copies of one noisy feature: naive Bayes counts it ten times."""
+    rng = np.random.default_rng(seed)
+    for _ in range(events):
+        place = int(rng.integers(len(classes)))
+        common = place + rng.normal()
+        yield {f"copy {i}": common + 0.3 * rng.normal() for i in range(10)}, classes[place]
+
+
+def state(model):
+    return {label: calibrator.to_json() for label, calibrator in model.calibrators.items()}
+
+
+def brier(model, events):
+    """Mean Σ_k (p_k − y_k)², each event forecast before it is learnt."""
+    total = count = 0.0
+    for x, y in events:
+        p = model.predict_proba_one(x)
+        if p:
+            total += sum((q - (label == y)) ** 2 for label, q in p.items()) + (y not in p)
+            count += 1
+        model.learn_one(x, y)
+    return total / count
+
+
+# --- what it is for -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [(False, True), ("home", "draw", "away")], ids=["two", "three"])
+def test_an_overconfident_model_is_repaired(labels):
+    events = list(correlated(1500, labels))
+    raw = brier(naive_bayes.GaussianNB(), events)
+    assert brier(Calibrated(naive_bayes.GaussianNB()), events) < 0.9 * raw
+
+
+def test_the_certificate_holds_in_distribution_mode():
+    model = Calibrated(naive_bayes.GaussianNB(), feedback="distribution")
+    for x, y in correlated(600):
+        model.learn_one(x, y)
+    certificate = model.certificate()
+    assert certificate.rounds == 600
+    assert certificate.holds
+
+
+# --- equality with the Recalibrator -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("feedback", ["realised", "distribution"])
+def test_the_score_is_taken_before_the_model_learns(feedback):
+    model = Calibrated(linear_model.LogisticRegression(), feedback=feedback, seed=3, bins=10)
+    plain = linear_model.LogisticRegression()
+    loop = Recalibrator(bins=10, feedback=feedback, seed=3)
+    for x, y in correlated(200):
+        p = plain.predict_proba_one(x)[True]
+        assert model.predict_proba_one(x)[True] == pytest.approx(loop.peek(p).mean)
+        loop.update(int(y), loop.predict(p))
+        plain.learn_one(x, y)
+        model.learn_one(x, y)
+    assert state(model) == {True: loop.to_json()}
+
+
+def test_bare_probabilities_equal_a_loop():
+    rng = np.random.default_rng(0)
+    model, whole, loop = Calibrated(), Calibrated(), Recalibrator()
+    for p in rng.random(200).tolist():
+        y = bool(rng.random() < 0.25 + 0.5 * p)
+        loop.update(int(y), loop.predict(p))
+        model.learn_one({True: p}, y)
+        whole.learn_one({False: 1 - p, True: p}, y)
+    assert state(model) == {True: loop.to_json()}
+    assert whole.predict_proba_one({False: 0.7, True: 0.3}) == pytest.approx(
+        model.predict_proba_one({True: 0.3})
+    )
+
+
+def test_labels_that_emerge_get_recalibrators_of_their_own():
+    model = Calibrated(naive_bayes.GaussianNB())
+    plain = naive_bayes.GaussianNB()
+    loops = {}
+    seen = []
+    for number, (x, y) in enumerate(correlated(150, ("a", "b", "c"))):
+        if number < 50 and y == "c":
+            y = "a"  # "c" is heard of later
+        scores = plain.predict_proba_one(x)
+        plain.learn_one(x, y)
+        model.learn_one(x, y)
+        seen = list(dict.fromkeys([*seen, *scores, y]))
+        for label in seen:
+            if label not in loops:
+                loops[label] = Recalibrator(seed=seed_of(len(loops)))
+            p = scores.get(label, 0.0) / sum(scores.values()) if scores else 0.5
+            loops[label].update(int(label == y), loops[label].predict(p))
+    assert set(seen) == {"a", "b", "c"}
+    assert model.certificate("c").rounds < model.certificate("a").rounds
+    assert state(model) == {label: loop.to_json() for label, loop in loops.items()}
+    means = {
+        label: loop.peek(plain.predict_proba_one(x)[label]).mean for label, loop in loops.items()
+    }
+    total = sum(means.values())
+    assert model.predict_proba_one(x) == pytest.approx({k: v / total for k, v in means.items()})
+
+
+def seed_of(number):
+    """The first label has the seed itself, others have seeds derived from it."""
+    if number == 0:
+        return 0
+    return int(np.random.SeedSequence(0, spawn_key=(number,)).generate_state(1)[0])
+
+
+def test_booleans_have_one_recalibrator_whatever_the_model():
+    model = Calibrated(tree.HoeffdingTreeClassifier())
+    for x, y in correlated(20):
+        model.learn_one(x, np.bool_(y))
+    assert list(model.calibrators) == [True]
+    assert set(model.predict_proba_one(x)) == {False, True}
+
+
+class LabelsAlone(base.Classifier):
+    """Says whether the first feature is above one half, and gives no probabilities."""
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_one(self, x):
+        return x["copy 0"] > 0.5
+
+
+def test_a_model_of_labels_alone_counts_as_certain():
+    model, loop = Calibrated(LabelsAlone()), Recalibrator()
+    for x, y in correlated(400):
+        model.learn_one(x, y)
+        loop.update(int(y), loop.predict(float(x["copy 0"] > 0.5)))
+    assert state(model) == {True: loop.to_json()}
+    assert 0.6 < model.predict_proba_one({"copy 0": 1.0})[True] < 0.8  # it is right 7 times in 10
+
+
+# --- river around it --------------------------------------------------------------------------
+
+
+def test_pipelines_both_ways():
+    inside = Calibrated(preprocessing.StandardScaler() | linear_model.LogisticRegression())
+    around = preprocessing.StandardScaler() | Calibrated(linear_model.LogisticRegression())
+    for model in (inside, around):
+        assert not model._multiclass
+        for x, y in correlated(50):
+            model.learn_one(x, y)
+    assert isinstance(around, compose.Pipeline)
+    assert inside.predict_proba_one(x)[True] == pytest.approx(
+        around.predict_proba_one(x)[True], 0.2
+    )
+
+
+def test_late_labels():
+    """river replays a stream whose labels come some events late."""
+    events = list(correlated(300))
+    delayed = Calibrated(naive_bayes.GaussianNB())
+    metric = evaluate.progressive_val_score(
+        dataset=[({**x, "moment": t}, y) for t, (x, y) in enumerate(events)],
+        model=compose.Discard("moment") | delayed,
+        metric=metrics.LogLoss(),
+        moment="moment",
+        delay=10,
+    )
+    assert np.isfinite(metric.get())
+    by_hand = Calibrated(naive_bayes.GaussianNB())
+    times = [({**x, "moment": t}, y) for t, (x, y) in enumerate(events)]
+    for _, x, y in stream.simulate_qa(times, "moment", 10):
+        if y is not None:
+            by_hand.learn_one({k: v for k, v in x.items() if k != "moment"}, y)
+    assert state(delayed) == state(by_hand)
+    assert delayed.certificate().rounds == 300
+
+
+def test_weights_go_to_both():
+    model = Calibrated(linear_model.LogisticRegression(), max_weight=4.0)
+    plain, loop = linear_model.LogisticRegression(), Recalibrator(max_weight=4.0)
+    for t, (x, y) in enumerate(correlated(100)):
+        p = plain.predict_proba_one(x)[True]
+        loop.update(int(y), loop.predict(p), weight=t % 5)
+        plain.learn_one(x, y, w=t % 5)
+        model.learn_one(x, y, w=t % 5)
+    assert state(model) == {True: loop.to_json()}
+    assert model.classifier.weights == plain.weights
+
+
+# --- no hidden state --------------------------------------------------------------------------
+
+
+def test_asking_changes_nothing():
+    model = Calibrated(naive_bayes.GaussianNB())
+    for x, y in correlated(50, ("a", "b", "c")):
+        model.learn_one(x, y)
+    before = pickle.dumps(model)
+    first = model.predict_proba_one(x)
+    model.sample_one(x, np.random.default_rng(0))
+    model.predict_one(x)
+    model.certificate("a")
+    model.calibrators.clear()
+    assert model.predict_proba_one(x) == first
+    assert pickle.dumps(model) == before
+
+
+def test_samples_are_grid_points_with_the_right_mean():
+    model = Calibrated(bins=10)
+    rng = np.random.default_rng(0)
+    for p in rng.random(300).tolist():
+        model.learn_one({True: p}, bool(rng.random() < p))
+    draws = np.array([model.sample_one({True: 0.33}, rng)[True] for _ in range(2000)])
+    np.testing.assert_allclose(draws * 10, np.rint(draws * 10), atol=1e-9)
+    assert draws.mean() == pytest.approx(model.predict_proba_one({True: 0.33})[True], abs=0.01)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_a_copy_goes_on_with_the_same_numbers(again):
+    events = list(correlated(60, ("a", "b", "c")))
+    model = Calibrated(naive_bayes.GaussianNB())
+    for x, y in events[:30]:
+        model.learn_one(x, y)
+    other = again(model)
+    for x, y in events[30:]:
+        model.learn_one(x, y)
+        other.learn_one(x, y)
+    assert state(other) == state(model)
+
+
+def test_a_clone_has_the_settings_and_no_memory():
+    model = Calibrated(linear_model.LogisticRegression(), bins=8, seed=4)
+    for x, y in correlated(20):
+        model.learn_one(x, y)
+    fresh = model.clone()
+    assert fresh.bins == 8 and fresh.seed == 4
+    assert fresh.certificate().rounds == 0
+    assert model.clone({"bins": 5}).bins == 5
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "w", "words"),
+    [
+        ({True: 1.5}, True, 1, r"probabilities in \[0, 1\], got 1.5 for True"),
+        ({True: float("nan")}, True, 1, r"probabilities in \[0, 1\], got nan for True"),
+        ({True: "high"}, True, 1, r"probabilities in \[0, 1\], got 'high'"),
+        ({False: 0.5, True: 0.4}, True, 1, "adding up to 1"),
+        ({}, True, 1, "adding up to 1"),
+        ({True: 0.5}, "yes", 1, "y must be False or True for this classifier, got 'yes'"),
+        ({True: 0.5}, True, 2, r"w must lie in \[0, max_weight = 1.0\], got 2"),
+        ({True: 0.5}, True, -1, r"w must lie in \[0, max_weight = 1.0\], got -1"),
+        ({True: 0.5}, True, None, "w must lie in"),
+    ],
+)
+def test_bad_events_change_nothing(x, y, w, words):
+    model = Calibrated()
+    model.learn_one({True: 0.5}, True)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=words):
+        model.learn_one(x, y, w=w)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(
+    "settings", [{"bins": 0}, {"method": "magic"}, {"feedback": "none"}, {"max_weight": -1.0}]
+)
+def test_bad_settings_are_refused_at_once(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        Calibrated(naive_bayes.GaussianNB(), **settings)
+
+
+def test_there_is_no_certificate_of_an_unknown_label():
+    with pytest.raises(ValueError, match=r"label must be one of \[\], got True"):
+        Calibrated(naive_bayes.GaussianNB()).certificate()
+
+
+# --- an optional dependency -------------------------------------------------------------------
+
+
+def test_without_river_the_message_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "river", None)
+    spec = importlib.util.find_spec("fullswap.integrations.river")
+    with pytest.raises(ImportError, match=r"pip install 'fullswap\[river\]'"):
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def test_the_package_does_not_import_river():
+    code = "import sys, fullswap, fullswap.integrations; assert 'river' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
