@@ -24,6 +24,7 @@ _HOMES = {
     "FullSwapLearner": "fullswap.template",
     "LossClass": "fullswap.losses",
     "Mixture": "fullswap.protocols",
+    "MulticlassForecaster": "fullswap.forecasting",
     "Recalibrator": "fullswap.forecasting",
     "Transcript": "fullswap.transcripts",
     "simulate": "fullswap.play",

@@ -48,6 +48,7 @@ CITATIONS: dict[str, str] = {
     "HKW98": "Haussler, Kivinen, Warmuth, Sequential prediction of individual sequences (1998)",
     "KT81": "Krichevsky and Trofimov, The performance of universal encoding (1981)",
     "JGS13": "Joulani, György, Szepesvári, Online learning under delayed feedback, ICML 2013",
+    "M72": "Merrill, Applications and extensions of an algorithm for fixed points (1972)",
     "P99": "Platt, Probabilistic outputs for support vector machines (1999)",
     "M73": "Murphy, A new vector partition of the probability score (1973)",
     "BN23": "Błasiok and Nakkiran, Smooth ECE: principled reliability diagrams via kernels (2023)",

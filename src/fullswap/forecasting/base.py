@@ -159,7 +159,7 @@ class OnlineForecaster(ABC):
         record = self._found(forecast)
         value = self._as_outcome(outcome)
         scale = 1.0
-        if weight != 1.0 or self.max_weight != 1.0:
+        if type(weight) is not float or weight != 1.0 or self.max_weight != 1.0:
             scale = self._as_scale(weight)
         # What can raise comes before what changes the state.
         self._forget(record)
@@ -212,7 +212,8 @@ class OnlineForecaster(ABC):
                 "it had its outcome, or was dropped" if made else "this forecaster did not make it"
             )
             raise ValueError(f"forecast {number} is not pending: {why}")
-        if isinstance(forecast, Forecast) and not np.array_equal(forecast.issued, record.issued):
+        # equal by value, because a restart makes new objects for the forecasts that wait
+        if isinstance(forecast, Forecast) and not forecast._same_as(record):
             raise ValueError(f"forecast {number} was made by another forecaster")
         return record
 
@@ -227,8 +228,15 @@ class OnlineForecaster(ABC):
             else:
                 del self._waiting[i]
 
-    def _most_waiting(self) -> int:
-        return 1 if len(self._pending) == 1 else max(self._waiting.values())
+    def _count_delay(self, recorded: Recorded, scales: Vector) -> None:
+        """Forecasts that waited where a stretch of a run learnt, as single updates count them."""
+        labels, weights, issued = recorded
+        if len(self._pending) == 1:
+            self._waiting.clear()
+            self._count(next(iter(self._pending.values())))
+        used = issued[:, None] if self._realised else np.where(weights > 0, labels, -1)
+        learnt = np.unique(used[scales > 0] if len(scales) else used).tolist()
+        self._delay = max(self._delay, *(self._waiting.get(i, 0) for i in learnt), 0)
 
     def _moved(self, places: Indices) -> None:
         """The grid was refined: old point i is now point places[i]."""
@@ -246,8 +254,6 @@ class OnlineForecaster(ABC):
     ) -> ForecastRun | None:
         events = len(outcomes)
         scales = self._as_scales(sample_weight, events)
-        if self._pending:
-            self._delay = max(self._delay, self._most_waiting())
         parts: list[Recorded] = []
         with Progress(events, progress) as bar:
             done = 0
@@ -262,8 +268,10 @@ class OnlineForecaster(ABC):
                     np.asarray(outcomes[part], dtype=float),
                     scales[part],
                     draws[: part.stop - done],
-                    record,
+                    record or bool(self._pending),
                 )
+                if self._pending:
+                    self._count_delay(recorded, scales[done : done + ran])
                 if record:
                     parts.append(recorded)
                 self._places = None
@@ -292,10 +300,10 @@ class OnlineForecaster(ABC):
     # --- checks ---------------------------------------------------------------------------
 
     def _as_scale(self, weight: Any) -> float:
-        scale = _number("weight", weight) / self.max_weight
+        scale = _as_float(weight) / self.max_weight
         if not 0 <= scale <= 1:
             raise ValueError(
-                f"weight must lie in [0, max_weight = {self.max_weight}], got {weight}"
+                f"weight must lie in [0, max_weight = {self.max_weight}], got {weight!r}"
             )
         return scale
 
@@ -390,23 +398,37 @@ def draw(weights: Sequence[float], u: float) -> int:
 def summed(start: float, scales: Vector, events: int) -> float:
     """Start plus every scale, added one after the other as single updates do."""
     if not len(scales):
-        return start + events
+        if start.is_integer():
+            return start + events
+        scales = np.ones(events)
     return float(np.cumsum(np.concatenate(([start], scales)))[-1])
 
 
 def as_numbers(name: str, values: Any) -> Any:
     """An array of real numbers, of whatever precision it came in."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be numbers in a regular array: {error}") from None
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be numbers, got an array of {array.dtype}")
     return array
 
 
+def _as_float(value: Any) -> float:
+    """The number; NaN if it is none, or a whole number beyond all floats."""
+    try:
+        kinds = (int, float, np.integer, np.floating, np.bool_)
+        return float(value) if isinstance(value, kinds) else math.nan
+    except OverflowError:
+        return math.nan
+
+
 def _number(name: str, value: Any) -> float:
-    kinds = (int, float, np.integer, np.floating, np.bool_)
-    if not isinstance(value, kinds) or not math.isfinite(value):
+    number = _as_float(value)
+    if not math.isfinite(number):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
-    return float(value)
+    return number
 
 
 def _positive(name: str, value: Any) -> float:

@@ -1,4 +1,4 @@
-"""A bank of sub-learners whose mixture is a stationary distribution, on any grid."""
+"""A bank on a line that forecasts a stationary distribution: the paper's own rule."""
 
 from __future__ import annotations
 
@@ -7,114 +7,69 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.forecasting.base import Recorded, draw, padded
-from fullswap.grids import Grid
-from fullswap.losses import Quadratic
-from fullswap.protocols import Indices, Points, Vector
-from fullswap.template.assembly import extend_rule
-from fullswap.template.plan import Plan
-from fullswap.template.rules import Stationary
+from fullswap.forecasting.base import Recorded
+from fullswap.forecasting.line import LineBank
+from fullswap.protocols import Vector
+
+_WIDTH = 16
+"""Columns of a record to begin with; classes are rarely wider."""
 
 
-class ChainBank:
-    """The state of a stationary rule, with the verbs that a forecaster needs.
-
-    Points and outcomes are numbers on a line, K probabilities on a simplex.
-    """
-
-    start = 0
-    """Nothing to remember from looking: searches start where something was learnt last."""
+class ChainBank(LineBank):
+    """The same sub-learners and state as ``LineBank``; ``start`` is where searches start."""
 
     def __init__(self, rule: Any) -> None:
-        self.rule: Stationary = rule
-        n, width = rule.points.shape
-        self._line = width == 1
-        self.points = np.ascontiguousarray(rule.points[:, 0]) if self._line else rule.points
-        self._sums = np.zeros((n, width + 3))
-        """Columns: Σ g · Σ g·y (A) · Σ g·‖y‖² · Σ g·ℓ(q)."""
+        from fullswap.kernels import chain
+        from fullswap.kernels.stationary import make_scratch
+
+        super().__init__(rule)
+        n = len(self.points)
+        self._rows = np.zeros((n, 2), np.int64), np.zeros((n, 2))
+        self._walk: tuple[Any, ...] = (
+            make_scratch(n), np.zeros(1, np.int64), np.zeros((_WIDTH, _WIDTH)),
+            np.zeros(n, np.int64), np.zeros(max(n, _WIDTH)),
+        )  # fmt: skip
+        self._kernels = chain
+        chain.chain_rows(self._state, self._rows)
 
     def mix(self, memo: Any = None) -> tuple[Sequence[int], Sequence[float], Any]:
-        """One recurrent class."""
-        indices, weights = self.rule.mix()
-        return indices.tolist(), weights.tolist(), memo
+        """One closed class of grid points."""
+        size = self._kernels.chain_mix(self._rows, self.start, self._walk)
+        while size < 0:
+            self._enlarge(-size)
+            size = self._kernels.chain_mix(self._rows, self.start, self._walk)
+        return self._walk[3][:size].tolist(), self._walk[4][:size].tolist(), memo
 
-    def learn(self, indices: Sequence[int], scales: Sequence[float], outcome: Any) -> None:
-        """Feed one outcome to these points."""
-        where, g = np.array(indices), np.array(scales)
-        y = np.atleast_1d(np.asarray(outcome, dtype=float))
-        lost = self.rule.learn(Quadratic(y), where, g)
-        sums = self._sums
-        sums[where, 0] += g
-        sums[where, 1:-2] += g[:, None] * y
-        sums[where, -2] += g * float(y @ y)
-        sums[where, -1] += g * lost
+    def learn(self, indices: Sequence[int], scales: Sequence[float], outcome: float) -> None:
+        """Feed one outcome to these points; the next search starts at the heaviest."""
+        for i, g in zip(indices, scales, strict=True):
+            self._kernels.chain_learn(
+                self._state, self._kind, self._rate, self._rows, i, g, outcome
+            )
+        self.start = indices[int(np.argmax(scales))]
 
     def run(
-        self, outcomes: Points, scales: Vector, draws: Vector, realised: bool, record: bool
+        self, outcomes: Vector, scales: Vector, draws: Vector, realised: bool, record: bool
     ) -> tuple[int, Recorded]:
-        """All these events, one after the other."""
-        labels, weights, issued = [], [], []
-        for t, y in enumerate(outcomes):
-            indices, shares, _ = self.mix()
-            drawn = draw(shares, draws[t])
-            scale = float(scales[t]) if len(scales) else 1.0
-            if scale > 0 and realised:
-                self.learn([indices[drawn]], [scale], y)
-            elif scale > 0:
-                self.learn(indices, [w * scale for w in shares], y)
-            if record:
-                labels.append(indices)
-                weights.append(shares)
-                issued.append(indices[drawn])
-        width = max((len(row) for row in labels), default=1)
-        return len(outcomes), (
-            padded(labels, width, np.int32),
-            padded(weights, width, np.float64),
-            np.array(issued, dtype=np.int32),
-        )
-
-    def totals(self) -> tuple[Vector, Any, Vector]:
-        """Σ g, Σ g·y and Σ g·‖y‖² at each point."""
-        inner = self._sums[:, 1:-2]
-        return (
-            self._sums[:, 0].copy(),
-            (inner[:, 0] if self._line else inner).copy(),
-            (self._sums[:, -2].copy()),
-        )
-
-    def recommended(self) -> Vector:
-        """Σ g·ℓ(q) at each point."""
-        return self._sums[:, -1].copy()
-
-    def extended(self, plan: Plan, grid: Grid, places: Indices) -> ChainBank:
-        """The bank on a finer grid, where old point i is point places[i]."""
-        finer = ChainBank(extend_rule(self.rule, plan, grid))
-        finer._sums[places] = self._sums
-        return finer
-
-    def dump(self) -> dict[str, Any]:
-        """The points that have learnt something; the others are as they began."""
-        rule, touched = self.rule, np.flatnonzero(self._sums[:, 0] > 0)
-        return {
-            "touched": touched.tolist(),
-            "sums": self._sums[touched].tolist(),
-            "targets": rule.bank.targets[touched].tolist(),
-            "weight_sums": rule.bank.weight_sums[touched].tolist(),
-            "row_indices": rule.row_indices[touched].tolist(),
-            "row_weights": rule.row_weights[touched].tolist(),
-            "heaviest": int(rule.heaviest),
-        }
+        """As many of these events as fit the room for classes, at least one."""
+        width = max(_WIDTH, len(self.mix()[0]))  # makes room for the first event's class
+        shape = (len(outcomes) if record else 0, width)
+        labels, weights = np.zeros(shape, np.int32), np.zeros(shape)
+        issued = np.zeros(shape[0], np.int32)
+        ran, self.start = self._kernels.chain_run(
+            self._state, self._kind, self._rate, self._rows, self._walk, realised, self.start,
+            outcomes, scales, draws, labels, weights, issued,
+        )  # fmt: skip
+        used = max(1, int((weights[:ran] > 0).sum(axis=1).max(initial=0)))
+        return ran, (labels[:ran, :used], weights[:ran, :used], issued[:ran])
 
     def load(self, stored: dict[str, Any]) -> None:
         """Take over what ``dump`` gave, on the same grid."""
-        rule, touched = self.rule, np.array(stored["touched"], dtype=np.int64)
-        for array, name in (
-            (self._sums, "sums"),
-            (rule.bank.targets, "targets"),
-            (rule.bank.weight_sums, "weight_sums"),
-            (rule.row_indices, "row_indices"),
-            (rule.row_weights, "row_weights"),
-        ):
-            kept = np.array(stored[name], dtype=array.dtype)
-            array[touched] = kept.reshape(len(touched), *array.shape[1:])
-        rule.heaviest = stored["heaviest"]
+        super().load(stored)
+        self._kernels.chain_rows(self._state, self._rows)
+
+    def _enlarge(self, size: int) -> None:
+        scratch, stamps, _, members, _ = self._walk
+        room = 2 * size
+        out = np.zeros(max(len(self.points), room))
+        self._walk = (scratch, stamps, np.zeros((room, room)), members, out)

@@ -52,6 +52,14 @@ class Forecast:
         point = self._source[self._indices[self._issued]]
         return float(point) if self._source.ndim == 1 else point.copy()
 
+    def _same_as(self, other: Forecast) -> bool:
+        """Whether distribution and draw are the same."""
+        return self is other or (
+            self._issued == other._issued
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.points, other.points)
+        )
+
     def __repr__(self) -> str:
         parts = ", ".join(
             f"{np.array2string(self._source[i], precision=4)}: {w:.4g}"

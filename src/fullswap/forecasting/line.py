@@ -73,7 +73,7 @@ class LineBank:
     def extended(self, plan: Plan, grid: Grid, places: Indices) -> LineBank:
         """The bank on a finer grid, where old point i is point places[i]."""
         self.rule.hint = self.start
-        return LineBank(extend_rule(self.rule, plan, grid))
+        return type(self)(extend_rule(self.rule, plan, grid))
 
     def dump(self) -> dict[str, Any]:
         """The points that have learnt something; the others are as they began."""
@@ -87,5 +87,5 @@ class LineBank:
     def load(self, stored: dict[str, Any]) -> None:
         """Take over what ``dump`` gave, on the same grid."""
         touched = np.array(stored["touched"], dtype=np.int64)
-        self._state[1:, touched] = np.array(stored["state"]).reshape(-1, len(touched))
+        self._state[1:, touched] = np.array(stored["state"]).reshape(6, len(touched))
         self.start = stored["hint"]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from fullswap.grids import Grid
 from fullswap.protocols import Indices, Mixture, Points, Vector
 from fullswap.template.assembly import learning_rate, make_rule
 from fullswap.template.plan import Plan
-from fullswap.template.rules import Crossing
 
 
 class PlannedForecaster(OnlineForecaster):
@@ -48,8 +48,9 @@ class PlannedForecaster(OnlineForecaster):
         self._points = bank.points
 
     def _make_bank(self, grid: Grid) -> Any:
-        rule = make_rule(self.plan, grid)
-        return LineBank(rule) if isinstance(rule, Crossing) else ChainBank(rule)
+        # both rules have the same sub-learners, whose state a crossing rule holds
+        rule = make_rule(replace(self.plan, rule="crossing"), grid)
+        return ChainBank(rule) if self.plan.rule == "stationary" else LineBank(rule)
 
     def _advance(self, scale: float, memo: Any) -> None:
         self._mass += scale

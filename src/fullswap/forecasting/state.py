@@ -65,7 +65,9 @@ class Draws:
 
     def __init__(self, seed: Any) -> None:
         try:
-            whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+            if isinstance(seed, bool | np.bool_):
+                raise TypeError
+            whole = isinstance(seed, int | np.integer)
             own = np.random.SeedSequence(int(seed), spawn_key=_OWN_STREAM) if whole else seed
             self._generator = np.random.default_rng(own)
         except (TypeError, ValueError):

@@ -96,7 +96,7 @@ def l2_calibration_error_of(
 
     In round t the point ``points[labels[t, j]]`` has probability x_t[p] = ``weights[t, j]``;
     ``points`` is (n,) or (n, K), ``labels`` and ``weights`` are (T, w), as in a run of a
-    forecaster. ȳ(p) is the mean outcome with weights w_t·x_t[p] [FKO25, Thm calibration].
+    forecaster. ȳ(p) is the mean outcome with weights w_t·x_t[p]. See [FKO25, Thm calibration].
 
     Examples
     --------

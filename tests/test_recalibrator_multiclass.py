@@ -1,0 +1,278 @@
+"""Recalibration of several classes: measured within guaranteed, and the verbs' laws."""
+
+import csv
+import math
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fullswap.forecasting.recalibration_bounds import mesh_calibration, mesh_excess
+from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.grids.kuhn import kuhn_simplex
+from fullswap.sets import Simplex
+
+FEEDBACK = ("realised", "distribution")
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def overconfident(events, classes, seed=0):
+    """Probabilities twice too sure of themselves and biased, and the classes that came."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(0, 1.2, (events, classes))
+    labels = (softmax(logits).cumsum(axis=1) < rng.random((events, 1))).sum(axis=1)
+    return softmax(2 * logits + np.linspace(0, 0.7, classes)), np.minimum(labels, classes - 1)
+
+
+def slow_calibration(rows):
+    """Σ over distinct forecasts of mass·‖forecast − mean outcome‖²; rows of (s, mass, y)."""
+    mass, sums = defaultdict(float), defaultdict(float)
+    for s, g, y in rows:
+        mass[tuple(s)] += g
+        sums[tuple(s)] = sums[tuple(s)] + g * np.asarray(y)
+    return sum(
+        g * float(((np.array(s) - sums[s] / g) ** 2).sum()) for s, g in mass.items() if g > 0
+    )
+
+
+def slow_brier(rows):
+    return sum(g * float(((np.asarray(s) - y) ** 2).sum()) for s, g, y in rows)
+
+
+class Adversary:
+    """A model's probabilities and an outcome, each round; sees the forecast's distribution."""
+
+    def __init__(self, name, classes, rng):
+        self.name, self.classes, self.rng, self.t = name, classes, rng, 0
+        self.planned = np.eye(classes)[0]
+
+    def claim(self):
+        if self.name == "opposite":
+            self.planned = np.eye(self.classes)[self.rng.integers(self.classes)]
+            return (1 - self.planned) / (self.classes - 1)
+        if self.name == "turning":
+            return np.roll(np.linspace(1, 3, self.classes), self.t % self.classes) / (
+                2 * self.classes
+            )
+        return self.rng.dirichlet(np.ones(self.classes))
+
+    def outcome(self, claim, forecast):
+        self.t += 1
+        corners = np.eye(self.classes)
+        if self.name == "opposite":
+            return self.planned
+        if self.name == "turning":  # the relation to the model changes half-way
+            chance = claim if self.t < 400 else claim[::-1]
+            return corners[self.rng.choice(self.classes, p=chance)]
+        if self.name == "mean-aware":
+            return corners[int(np.argmin(forecast.mean))]
+        if self.name == "soft":
+            return np.roll(np.array([0.5, 0.5] + [0.0] * (self.classes - 2)), self.t // 50)
+        drifting = softmax(2 * np.sin(self.t / 80 + np.arange(self.classes)))
+        return corners[self.rng.choice(self.classes, p=drifting)]
+
+
+ADVERSARIES = ("opposite", "turning", "mean-aware", "soft", "drift")
+
+
+def play(name, recalibrator, events, seed=0):
+    adversary = Adversary(name, recalibrator.classes, np.random.default_rng(seed))
+    rows, model = [], 0.0
+    for _ in range(events):
+        claim = adversary.claim()
+        forecast = recalibrator.predict(claim)
+        y = adversary.outcome(claim, forecast)
+        recalibrator.update(y)
+        model += float(((claim - y) ** 2).sum())
+        if recalibrator.feedback == "realised":
+            rows.append((forecast.issued, 1.0, y))
+        else:
+            rows += [(s, w, y) for s, w in zip(forecast.points, forecast.weights, strict=True)]
+    return rows, model
+
+
+@pytest.mark.parametrize("name", ADVERSARIES)
+@pytest.mark.parametrize(("classes", "bins"), [(3, 6), (4, 3)])
+def test_within_both_guarantees_against_adversaries(name, classes, bins):
+    events = 800
+    recalibrator = Recalibrator(bins, classes=classes, feedback="distribution")
+    rows, model = play(name, recalibrator, events)
+    calibration, *excess = recalibrator.certificates()
+    assert calibration.measured == pytest.approx(slow_calibration(rows), abs=1e-8)
+    assert excess[0].measured == pytest.approx(slow_brier(rows) - model, abs=1e-8)
+    for certificate in (calibration, *excess):
+        assert certificate.holds, str(certificate)
+        assert certificate.measured <= certificate.after_the_fact + 1e-8
+        assert certificate.after_the_fact <= certificate.guaranteed
+    grid = kuhn_simplex(Simplex(classes - 1), 1 / bins)
+    far = sum(max(((s - e) ** 2).sum() for e in np.eye(classes)) for s in grid.points)
+    n, variance = len(grid.points), float(grid.variance)
+    assert calibration.guaranteed == pytest.approx(mesh_calibration(events, n, variance, far))
+    assert excess[0].guaranteed == pytest.approx(mesh_excess(events, n, variance, 0.25, events))
+
+
+@pytest.mark.parametrize("name", ["opposite", "turning", "mean-aware"])
+def test_realised_guarantees_hold_on_average_over_the_draws(name):
+    measured = []
+    for seed in range(6):
+        recalibrator = Recalibrator(4, classes=3, seed=seed)
+        rows, _ = play(name, recalibrator, 400)
+        made = recalibrator.certificates()
+        assert made[0].measured == pytest.approx(slow_calibration(rows), abs=1e-8)
+        measured.append([certificate.measured for certificate in made])
+    assert (np.mean(measured, axis=0) <= [c.guaranteed for c in made]).all()
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize("classes", [3, 4])
+def test_overconfidence_is_mended(classes, feedback):
+    p, labels = overconfident(4000, classes)
+    bins = 10 if classes == 3 else 5
+    recalibrator = Recalibrator(bins, classes=classes, feedback=feedback)
+    run = recalibrator.run(p, labels)
+    y = np.eye(classes)[labels]
+    rows = kuhn_simplex(Simplex(classes - 1), 1 / bins)
+    near = rows.locate(p)
+    rounded = rows.points[near.indices[np.arange(len(p)), near.weights.argmax(axis=1)]]
+    raw = slow_calibration((s, 1.0, b) for s, b in zip(rounded, y, strict=True))
+    assert recalibrator.certificate().measured < 0.5 * raw
+    lost = [float(((forecast - y) ** 2).sum(axis=1).mean()) for forecast in (run.mean, p)]
+    assert lost[0] < lost[1] - 0.03
+
+
+def some_log(models, classes, events=150, seed=0):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(classes), (events, models))
+    if models > 1:
+        p[rng.random((events, models)) < 0.3] = math.nan
+        p[:, 0] = 1 / classes
+    labels = rng.integers(classes, size=events)
+    return (p if models > 1 else p[:, 0]), labels, rng.choice([0.0, 0.4, 1.0], events)
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+@pytest.mark.parametrize(("classes", "models", "bins"), [(3, 1, 20), (3, 2, 5), (5, 1, 4)])
+def test_run_is_the_loop_bit_for_bit(classes, models, bins, feedback):
+    p, labels, weights = some_log(models, classes)
+    whole, single = (
+        Recalibrator(bins, classes=classes, models=models, feedback=feedback) for _ in range(2)
+    )
+    run = whole.run(p, labels, weights)
+    for t in range(len(labels)):
+        forecast = single.predict(p[t])
+        single.update(int(labels[t]), weight=weights[t])
+        assert (forecast.issued == run.issued[t]).all()
+        assert forecast.mean == pytest.approx(run.mean[t], abs=1e-15)
+    assert whole._learned() == single._learned()
+    assert (whole.predict(p[0]).mean == single.predict(p[0]).mean).all()
+
+
+@pytest.mark.parametrize("feedback", FEEDBACK)
+def test_saved_state_goes_on_as_if_nothing_had_happened(feedback):
+    p, labels, _ = some_log(2, 3, events=60)
+    kept, moved = (Recalibrator(8, classes=3, models=2, feedback=feedback) for _ in range(2))
+    for t in range(0, 60, 2):
+        for r in (kept, moved):
+            r.predict(p[t])
+            r.predict(p[t + 1])
+        text = moved.to_json()
+        moved = Recalibrator.from_json(text)
+        assert moved.to_json() == text
+        for k in (1, 0):  # out of order
+            for r in (kept, moved):
+                r.update(int(labels[t + k]), r.pending[k])
+    assert kept.to_json() == moved.to_json()
+
+
+def test_soft_outcomes_and_runs_of_rows():
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(3), 100), rng.dirichlet(np.ones(3), 100)
+    whole, single = (Recalibrator(5, classes=3) for _ in range(2))
+    whole.run(p, y)
+    for row, outcome in zip(p, y, strict=True):
+        single.predict(row)
+        single.update(outcome)
+    assert whole._learned() == single._learned()
+
+
+def test_late_outcomes_break_the_guarantee_but_teach():
+    rng = np.random.default_rng(0)
+    recalibrator = Recalibrator(4, classes=3)
+    waiting = []
+    for _ in range(1500):
+        waiting.append(recalibrator.predict([0.8, 0.1, 0.1]))
+        if len(waiting) > 5:
+            recalibrator.update(int(rng.choice(3, p=[0.2, 0.2, 0.6])), waiting.pop(0))
+    assert recalibrator.certificate().guaranteed is None
+    mixture = recalibrator.peek([0.8, 0.1, 0.1])
+    assert mixture.weights @ mixture.points == pytest.approx([0.2, 0.2, 0.6], abs=0.1)
+
+
+def test_bins_chosen_for_a_horizon():
+    sizes = [
+        len(Recalibrator(None, classes=3, horizon=horizon)._points) for horizon in (100, 100_000)
+    ]
+    assert sizes[0] < sizes[1]
+    recalibrator = Recalibrator(None, classes=3, horizon=1000)
+    others = [Recalibrator(k, classes=3, horizon=1000).guarantee for k in range(1, 12)]
+    assert recalibrator.guarantee == min(others)
+
+
+def test_soccer_log():
+    path = Path(__file__).parents[2] / "shared" / "data" / "club_soccer_matches.csv"
+    if not path.exists():
+        pytest.skip("needs the log of soccer forecasts")
+    with path.open() as file:
+        rows = list(csv.DictReader(file))[:8000]
+    names = ("prob1", "probtie", "prob2")
+    p = np.array([[float(row[name]) for name in names] for row in rows])
+    p /= p.sum(axis=1, keepdims=True)
+    y = np.array([[float(row[f"{name}_outcome"]) for name in names] for row in rows])
+    run = Recalibrator(20, classes=3).run(p, y)
+    raw, lost = (((q - y) ** 2).sum(axis=1).mean() for q in (p, run.issued))
+    assert lost < 1.005 * raw
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        0.5, [0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.5, math.nan], "abc",
+        [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], [math.inf, 0, 0],
+    ],
+)  # fmt: skip
+def test_predict_refuses_and_changes_nothing(p):
+    recalibrator = Recalibrator(5, classes=3)
+    before = recalibrator.to_json()
+    with pytest.raises(ValueError, match=r"\bp\b"):
+        recalibrator.predict(p)
+    assert recalibrator.to_json() == before
+
+
+@pytest.mark.parametrize("outcome", [3, -1, 0.5, [0.5, 0.6, 0.1], [1, 0], "x", math.nan])
+def test_update_refuses_and_changes_nothing(outcome):
+    recalibrator = Recalibrator(5, classes=3)
+    recalibrator.predict([0.2, 0.3, 0.5])
+    before = recalibrator.to_json()
+    with pytest.raises(ValueError, match="outcome"):
+        recalibrator.update(outcome)
+    assert recalibrator.to_json() == before
+
+
+def test_run_refuses_what_does_not_fit():
+    recalibrator = Recalibrator(5, classes=3, models=2)
+    with pytest.raises(ValueError, match="shape"):
+        recalibrator.run(np.full((4, 3), 1 / 3), [0, 1, 2, 0])
+    with pytest.raises(ValueError, match="only NaN in event 1"):
+        p = np.full((2, 2, 3), 1 / 3)
+        p[1] = math.nan
+        recalibrator.run(p, [0, 1])
+    with pytest.raises(ValueError, match="bins"):
+        Recalibrator(200, classes=5)
+    with pytest.raises(ValueError, match="bins"):
+        Recalibrator(None, classes=3)
+    assert recalibrator.rounds == 0
