@@ -47,9 +47,10 @@ def outcome_of(loss):
     return min(max(float(-b / (2 * a)), 0.0), 1.0)
 
 
-def choose(adversary, mixture, t):
-    """The outcome with which the adversary answers a distribution of the forecaster."""
-    seen = Mixture(mixture.points.reshape(-1, 1), mixture.weights, mixture.labels)
+def answer(adversary, forecast, t):
+    """The outcome with which the adversary answers a forecast; it does not see the draw."""
+    labels = np.array(forecast._indices)
+    seen = Mixture(forecast.points.reshape(-1, 1), forecast.weights, labels)
     return outcome_of(adversary.choose(seen, t))
 
 
@@ -78,15 +79,14 @@ def rounds_of(result, outcomes, sample_weight=None):
         yield [p for p, _ in used], [w for _, w in used], issued, float(outcomes[t]), weight
 
 
-def against(forecaster, adversary, rounds, start=0):
-    """Play so many rounds against an adversary that sees the distribution, not the draw."""
+def against(forecaster, adversary, rounds, start=0, weights=None):
+    """Play so many rounds, the first of which is round ``start`` of the adversary."""
     played = []
-    for t in range(start, start + rounds):
+    for k in range(rounds):
         forecast = forecaster.predict()
-        labels = np.array(forecast._indices)
-        y = choose(adversary, Mixture(forecast.points, forecast.weights, labels), t)
-        forecaster.update(y)
-        played.append(round_of(forecast, y))
+        y, weight = answer(adversary, forecast, start + k), 1.0 if weights is None else weights[k]
+        forecaster.update(y, weight=weight)
+        played.append(round_of(forecast, y, weight))
     return played
 
 

@@ -15,6 +15,7 @@ from forecasting import (
     OBLIVIOUS,
     Measured,
     against,
+    answer,
     events_of,
     make_adversary,
     measure,
@@ -112,7 +113,7 @@ def test_the_guarantee_without_horizon_adds_up_the_grids():
     forecaster = Forecaster()
     sizes = []
     for y in np.tile([1, 0, 0, 1, 1], 1000):
-        sizes.append(len(forecaster.peek().labels) and len(forecaster._points))
+        sizes.append(len(forecaster._points))
         forecaster.predict()
         forecaster.update(y)
     n = len(forecaster._points)
@@ -197,18 +198,6 @@ def test_other_errors_of_the_issued_forecasts(name, anytime, arguments, record_p
     record_property("ratio", mean_and_check(arguments, name, horizon, 20, anytime))
 
 
-def test_one_run_may_exceed_what_holds_on_average():
-    """The guarantee for draws is no promise for each run: exact expectation over two events."""
-    error = []
-    for draws in itertools.product((0.25, 0.75), repeat=2):
-        error.append(measure_of_draws(draws, (1, 0)))
-    assert max(error) > np.mean(error)
-
-
-def measure_of_draws(draws, outcomes):
-    return Measured((p, 1.0, float(y)) for p, y in zip(draws, outcomes, strict=True)).l2()
-
-
 # --- weights and late outcomes -----------------------------------------------------------------
 
 
@@ -222,33 +211,12 @@ def test_weighted_events_are_within_the_scaled_guarantee(arguments, anytime, rec
         forecaster = Forecaster(
             None if anytime else 200, feedback="distribution", max_weight=3.0, **arguments
         )
-        measured = Measured()
-        for t in range(200):
-            # the weight, too, may depend on the forecast: heavy where the error is large
-            weight = 3.0 * rng.random() ** rng.choice([0.0, 1.0, 5.0])
-            shown = forecaster.peek()
-            rounds = against_one(forecaster, adversary, t, weight, shown)
-            measured.add(events_of(rounds, "distribution"))
-        ratios.append(check(forecaster, measured.of(forecaster)))
+        weights = 3.0 * rng.random(200) ** rng.choice([0.0, 1.0, 5.0], 200)
+        rounds = against(forecaster, adversary, 200, weights=weights)
+        ratios.append(check(forecaster, measure(forecaster, rounds)))
         if not anytime:
             assert forecaster.guarantee == 3.0 * Forecaster(200, **arguments).guarantee
     record_property("ratio", max(ratios))
-
-
-def against_one(forecaster, adversary, t, weight, shown):
-    (points, weights, issued, y, _) = against(ForecasterOfOne(forecaster, weight), adversary, 1, t)[
-        0
-    ]
-    assert points == shown.points.tolist()
-    return [(points, weights, issued, y, weight)]
-
-
-class ForecasterOfOne:
-    """A forecaster whose updates all have this weight."""
-
-    def __init__(self, forecaster, weight):
-        self.predict = forecaster.predict
-        self.update = lambda y: forecaster.update(y, weight=weight)
 
 
 def late_play(forecaster, adversary, rounds, rng, patience):
@@ -256,10 +224,7 @@ def late_play(forecaster, adversary, rounds, rng, patience):
     told, waiting = [], []
     for t in range(rounds):
         forecast = forecaster.predict()
-        seen = ForecasterOfOne(forecaster, 1.0)
-        seen.predict, seen.update = (lambda f=forecast: f), (lambda y: None)
-        outcome = against(seen, adversary, 1, t)[0][3]
-        waiting.append((forecast, outcome))
+        waiting.append((forecast, answer(adversary, forecast, t)))
         while waiting and (len(waiting) > patience or rng.random() < 0.4):
             forecast, outcome = waiting.pop(rng.integers(len(waiting)))
             if rng.random() < 0.05:
@@ -287,15 +252,16 @@ def test_late_outcomes_are_within_the_guarantee(name, patience, record_property)
 
 @pytest.mark.parametrize("name", ["mean_aware", "drift", "one_bin"])
 def test_late_outcomes_of_issued_forecasts(name, record_property):
-    errors = []
+    errors, guarantees = [], []
     for seed in range(20):
         forecaster = Forecaster(200, seed=seed)
         adversary, rng = make_adversary(name, seed + 50, 200), np.random.default_rng(seed)
         rounds = late_play(forecaster, adversary, 200, rng, 10)
         errors.append(measure(forecaster, rounds))
         check(forecaster, errors[-1])
-    assert np.mean(errors) <= forecaster.guarantee
-    record_property("ratio", float(np.mean(errors)) / forecaster.guarantee)
+        guarantees.append(forecaster.guarantee)  # for as many waiting as there were
+    assert np.mean(errors) <= min(guarantees)
+    record_property("ratio", float(np.mean(errors)) / min(guarantees))
 
 
 def late_loss(outcomes, scales, delay):
@@ -475,8 +441,8 @@ def test_a_million_events(name, anytime, record_property):
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "greedy"])
 @pytest.mark.parametrize("arguments", [*({"step": s} for s in STEPS), {"loss": "log"}], ids=str)
-def test_a_million_events_of_other_kinds(name, arguments, record_property):
-    horizon = LONG if name in OBLIVIOUS else LONG // 10
+def test_many_events_of_other_kinds(name, arguments, record_property):
+    horizon = LONG // 5 if name in OBLIVIOUS else LONG // 20
     ratios = [long_check(arguments, name, horizon, anytime) for anytime in (False, True)]
     record_property("ratio", max(ratios))
 

@@ -392,3 +392,34 @@ def test_the_method_is_what_is_written_down(models, feedback):
             support = [(i, w * scale) for i, w in support]
         slow.learn(advice, opinions, inputs.tolist(), support, y)
     assert recalibrator._bank._mix[kernel.SHARE] == pytest.approx(slow.shares, abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+def test_mesh_learning_is_what_is_written_down(scale):
+    rng = np.random.default_rng(8)
+    bank = MeshExpertBank(5, 2, 3)
+    for _ in range(40):
+        inputs = np.array([simplex_point(rng, 3), simplex_point(rng, 3)])
+        if rng.random() < 0.3:
+            inputs[1] = math.nan
+        indices, weights, memo = bank.mix(inputs)
+        y = simplex_point(rng, 3)
+        before, shares = bank._bank.copy(), bank._mix[mesh.SHARE].copy()
+        scales = [w * scale for w in weights]
+        bank.learn(indices, scales, y, memo)
+        advice, opinions = memo[0], memo[-12:]
+        for i, g in zip(indices, scales, strict=True):
+            sums, weight = before[i, mesh.ONES :], before[i, mesh.WEIGHT]
+            mean = (sums + 2 * bank.points[i]) / (weight + 2)
+            gain = g * (((advice - y) ** 2).sum() - ((mean - y) ** 2).sum())
+            after = bank._bank[i]
+            assert after[mesh.ODDS] - before[i, mesh.ODDS] == pytest.approx(gain, abs=1e-9)
+            assert after[mesh.ONES :] == pytest.approx(sums + g * y)
+            assert after[mesh.WEIGHT] == pytest.approx(weight + g)
+        said = np.where(np.isnan(opinions), advice, opinions)
+        shares *= np.exp(-sum(scales) * ((said - y) ** 2).sum(axis=1))
+        dealt = 1 / (bank._totals[mesh.UPDATES] + 1)
+        expected = (1 - dealt) * shares / shares.sum() + dealt / 12
+        assert bank._mix[mesh.SHARE] == pytest.approx(expected, abs=1e-12)
+    untouched = np.setdiff1d(np.arange(len(bank.points)), np.flatnonzero(bank._bank[:, 0]))
+    assert (bank._bank[untouched, mesh.ONES :] == 0).all()

@@ -194,6 +194,31 @@ def test_per_bin_excess_is_over_the_mean_outcomes_of_the_models_bins():
     assert excess.measured == pytest.approx(slow_brier(rows) - refinement, abs=1e-8)
 
 
+@pytest.mark.parametrize("feedback", FEEDBACK)
+def test_one_weight_moves_as_it_is_written_down(feedback):
+    rng = np.random.default_rng(0)
+    recalibrator = Recalibrator(5, method="one_weight", horizon=100, feedback=feedback)
+    rate = math.sqrt(math.log(100) / 100)
+    state, mass, ones = rate, np.zeros(6), np.zeros(6)
+    for _ in range(100):
+        p, y, scale = float(rng.random()), float(rng.random() < 0.3), rng.choice([0.2, 1.0])
+        forecast = recalibrator.predict(p)
+        weight = state / (state + 1 - rate)
+        support = list(zip(forecast._indices, forecast._weights, strict=True))
+        targets = {i: ones[i] / mass[i] if mass[i] > 0 else p for i, _ in support}
+        mixed = {i: weight * q + (1 - weight) * p for i, q in targets.items()}
+        balance = sum(w * (mixed[i] - i / 5) for i, w in support)
+        assert balance == pytest.approx(0, abs=1e-9)
+        recalibrator.update(y, weight=scale)
+        if feedback == "realised":
+            support = [(forecast._indices[forecast._issued], 1.0)]
+        for i, w in support:
+            mass[i] += w * scale
+            ones[i] += w * scale * y
+        gap = sum(w * scale * ((p - y) ** 2 - (targets[i] - y) ** 2) for i, w in support)
+        state *= 1 + rate * gap
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["flipped", "mean-aware", "opposite", "greedy", "moving"])
 def test_realised_guarantees_hold_on_average_over_the_draws(name, method):

@@ -15,7 +15,7 @@ from fullswap.protocols import Points
 
 def as_context(p: Any, models: int, classes: int) -> Any:
     """One event's probabilities: a float, or shape (models,) or (models, K)."""
-    if type(p) is float and models == 1 and classes == 2:
+    if isinstance(p, float) and models == 1 and classes == 2:  # one number: no array needed
         if not 0.0 <= p <= 1.0:
             raise ValueError(f"p must lie in [0, 1], got {p!r}")
         return p
