@@ -29,7 +29,10 @@ NAMES = tuple(ADVERSARIES)
 
 
 def make_adversary(name, seed, rounds):
-    """The adversary of this name; its style takes turns with the seed, its period is the run."""
+    """The adversary of this name; its style takes turns with the seed, its period is the run.
+
+    Thresholds lie on every grid (½) for even seeds, on none for odd ones.
+    """
     table = ADVERSARIES[name].parameters
     chosen = {
         key: parameter.options[seed % len(parameter.options)]
@@ -38,6 +41,10 @@ def make_adversary(name, seed, rounds):
     }
     if "period" in table:
         chosen["period"] = max(rounds, 2)
+    if seed % 2:
+        chosen |= {key: 0.3217 for key in ("threshold", "middle") if key in table}
+    if "swing" in table and seed % 3 == 2:
+        chosen["swing"] = 0.25
     return ADVERSARIES[name](UNIT, SQUARED, seed, **chosen)
 
 

@@ -7,7 +7,6 @@ forecast (``_mix``), how the sub-learners take an outcome (``_learn``), and what
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.certificates import Certificate
+from fullswap.forecasting.checks import as_float, as_numbers, positive
 from fullswap.forecasting.forecast import Forecast, ForecastRun
 from fullswap.forecasting.state import Draws, pack, unpack
 from fullswap.play import Progress
@@ -42,7 +42,7 @@ class OnlineForecaster(ABC):
             raise ValueError(f"feedback must be 'realised' or 'distribution', got {feedback!r}")
         self.feedback = feedback
         self._realised = feedback == "realised"
-        self.max_weight = _positive("max_weight", max_weight)
+        self.max_weight = positive("max_weight", max_weight)
         self.rounds = 0
         """Events with an outcome so far."""
         self._mass = 0.0  # Σ weight/max_weight of these events
@@ -300,7 +300,7 @@ class OnlineForecaster(ABC):
     # --- checks ---------------------------------------------------------------------------
 
     def _as_scale(self, weight: Any) -> float:
-        scale = _as_float(weight) / self.max_weight
+        scale = as_float(weight) / self.max_weight
         if not 0 <= scale <= 1:
             raise ValueError(
                 f"weight must lie in [0, max_weight = {self.max_weight}], got {weight!r}"
@@ -402,40 +402,6 @@ def summed(start: float, scales: Vector, events: int) -> float:
             return start + events
         scales = np.ones(events)
     return float(np.cumsum(np.concatenate(([start], scales)))[-1])
-
-
-def as_numbers(name: str, values: Any) -> Any:
-    """An array of real numbers, of whatever precision it came in."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} must be numbers in a regular array: {error}") from None
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numbers, got an array of {array.dtype}")
-    return array
-
-
-def _as_float(value: Any) -> float:
-    """The number; NaN if it is none, or a whole number beyond all floats."""
-    try:
-        kinds = (int, float, np.integer, np.floating, np.bool_)
-        return float(value) if isinstance(value, kinds) else math.nan
-    except OverflowError:
-        return math.nan
-
-
-def _number(name: str, value: Any) -> float:
-    number = _as_float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
-    return number
-
-
-def _positive(name: str, value: Any) -> float:
-    number = _number(name, value)
-    if not number > 0:
-        raise ValueError(f"{name} must be positive, got {value!r}")
-    return number
 
 
 def padded(rows: list[Any], width: int, kind: Any) -> Any:

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from fullswap.certificates import Certificate
-from fullswap.forecasting.base import as_numbers
-from fullswap.forecasting.forecast import Forecast, ForecastRun
+from fullswap.forecasting.checks import as_numbers, binary_outcome, binary_outcomes
 from fullswap.forecasting.line import LineBank
 from fullswap.forecasting.log_loss import LogCrossing, log_plan
 from fullswap.forecasting.planned import PlannedForecaster
 from fullswap.grids import Grid
 from fullswap.losses import LossClass
-from fullswap.protocols import Mixture, Vector
+from fullswap.protocols import Vector
 from fullswap.sets import Interval
 from fullswap.template.plan import Plan, plan
 
@@ -89,31 +88,6 @@ class Forecaster(PlannedForecaster):
         self._follow(_plan(horizon, steps, rule, loss))
         self.horizon = None if horizon is None else int(horizon)
 
-    # --- the verbs --------------------------------------------------------------------------
-
-    def predict(self) -> Forecast:
-        """Forecast the next event."""
-        return self._predict(None)
-
-    def peek(self) -> Mixture:
-        """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        return self._peek(None)
-
-    def run(
-        self,
-        outcomes: Any,
-        sample_weight: Any = None,
-        *,
-        record: bool = True,
-        progress: bool | None = None,
-    ) -> ForecastRun | None:
-        """Forecast and learn a whole array of outcomes (T,), in compiled code.
-
-        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
-        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
-        """
-        return self._run(None, self._as_outcomes(outcomes), sample_weight, record, progress)
-
     def explain(self) -> str:
         """What was chosen and why."""
         if self.loss == "log":
@@ -121,7 +95,7 @@ class Forecaster(PlannedForecaster):
                 f"log loss on {len(self._points)} points sin²(πi/2K); "
                 f"guaranteed at most {self.guarantee:.6g} [{self.plan.theorem.citation}]"
             )
-        return self.plan.explain()
+        return super().explain()
 
     # --- measured against guaranteed ---------------------------------------------------------
 
@@ -195,27 +169,10 @@ class Forecaster(PlannedForecaster):
         )
 
     def _as_outcome(self, outcome: Any) -> float:
-        kind = type(outcome)
-        if kind is not int and kind is not float and kind is not bool:
-            try:
-                array = as_numbers("outcome", outcome)
-            except ValueError:
-                array = np.zeros(1)
-            if array.ndim:
-                raise ValueError(f"outcome must be one number in [0, 1], got {outcome!r}")
-        if not 0 <= outcome <= 1:
-            raise ValueError(f"outcome must lie in [0, 1], got {outcome!r}")
-        return float(outcome)
+        return binary_outcome(outcome)
 
     def _as_outcomes(self, outcomes: Any) -> Any:
-        array = as_numbers("outcomes", outcomes)
-        if array.ndim != 1:
-            raise ValueError(f"outcomes must have shape (T,), got {array.shape}")
-        # NaN fails both comparisons
-        if array.size and not (array.min() >= 0 and array.max() <= 1):
-            at = int((~((array >= 0) & (array <= 1))).argmax())
-            raise ValueError(f"outcomes must lie in [0, 1], got {array[at]} at position {at}")
-        return array
+        return binary_outcomes(outcomes)
 
 
 def steps_of(step: Any) -> int:

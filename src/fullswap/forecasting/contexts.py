@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.forecasting.base import as_numbers
+from fullswap.forecasting.checks import as_numbers, check_unit
 from fullswap.protocols import Points
 
 
@@ -71,17 +71,3 @@ def _checked(array: Points, models: int, classes: int) -> Points:
         at = tuple(int(k) for k in np.unravel_index(int(wrong.argmax()), wrong.shape))
         raise ValueError(f"p must sum to 1 over the classes, got {totals[at]} at position {at}")
     return np.ascontiguousarray(array / totals[:, :, None])
-
-
-def check_unit(name: str, array: Any, absent: bool) -> None:
-    """Entries in [0, 1]; NaN only where entries may be absent."""
-    if not array.size or (array.min() >= 0 and array.max() <= 1):  # NaN fails both
-        return
-    wrong = ~((array >= 0) & (array <= 1))
-    if absent:
-        wrong &= ~np.isnan(array)
-    if wrong.any():
-        at = np.unravel_index(int(wrong.argmax()), array.shape)
-        place = int(at[0]) if array.ndim == 1 else tuple(int(k) for k in at)
-        allowed = "[0, 1] (or be NaN: absent)" if absent else "[0, 1]"
-        raise ValueError(f"{name} must lie in {allowed}, got {array[at]} at position {place}")

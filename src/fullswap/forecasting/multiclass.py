@@ -12,14 +12,14 @@ import numpy as np
 
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import Recorded, draw, padded
-from fullswap.forecasting.forecast import Forecast, ForecastRun
-from fullswap.forecasting.one_vs_rest import OneVsRest, checked_classes, class_row, class_rows
+from fullswap.forecasting.checks import checked_classes, class_row, class_rows
+from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.planned import PlannedForecaster
 from fullswap.forecasting.state import unpack
 from fullswap.grids import Grid
 from fullswap.grids.kuhn import KuhnLocator, kuhn_simplex
 from fullswap.losses import LossClass
-from fullswap.protocols import Indices, Mixture, Vector
+from fullswap.protocols import Indices, Vector
 from fullswap.sets import Simplex
 from fullswap.template.plan import Plan, plan
 
@@ -93,35 +93,6 @@ class MulticlassForecaster(PlannedForecaster):
         self._corners = np.eye(self.classes)
         self._loss_range = 2.0  # of ‖p − y‖² on the simplex
         self._follow(_plan(self.classes, horizon))
-
-    # --- the verbs --------------------------------------------------------------------------
-
-    def predict(self) -> Forecast:
-        """Forecast the next event."""
-        return self._predict(None)
-
-    def peek(self) -> Mixture:
-        """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        return self._peek(None)
-
-    def run(
-        self,
-        outcomes: Any,
-        sample_weight: Any = None,
-        *,
-        record: bool = True,
-        progress: bool | None = None,
-    ) -> ForecastRun | None:
-        """Forecast and learn classes (T,) or probabilities (T, K), in compiled code.
-
-        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
-        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
-        """
-        return self._run(None, self._as_outcomes(outcomes), sample_weight, record, progress)
-
-    def explain(self) -> str:
-        """What was chosen and why."""
-        return self.plan.explain()
 
     # --- measured against guaranteed ---------------------------------------------------------
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from fullswap.certificates import Certificate
-from fullswap.forecasting.base import as_numbers
 from fullswap.forecasting.binary import Forecaster
+from fullswap.forecasting.checks import checked_classes, class_row, class_rows, row_sums
 from fullswap.forecasting.forecast import Forecast, ForecastRun
 from fullswap.forecasting.state import Draws, pack, unpack
 from fullswap.protocols import Points, Vector
@@ -251,78 +251,6 @@ def normalised(rows: Any) -> Any:
     array([[0.25, 0.25, 0.5 ],
            [0.33, 0.33, 0.33]])
     """
-    sums = _sums(rows)
+    sums = row_sums(rows)
     safe = np.where(sums > 0, sums, 1.0)[..., None]
     return np.where(sums[..., None] > 0, rows / safe, 1.0 / rows.shape[-1])
-
-
-def _sums(rows: Any) -> Any:
-    """Sums of rows, class after class: a row gives the same alone and among others."""
-    total: Any = np.zeros(rows.shape[:-1])
-    for k in range(rows.shape[-1]):
-        total = total + rows[..., k]
-    return total
-
-
-def checked_classes(classes: Any, most: int) -> int:
-    """The number of classes, from 2 to ``most``, or a ValueError."""
-    whole = isinstance(classes, int | np.integer) and not isinstance(classes, bool)
-    if not whole or not 2 <= classes <= most:
-        raise ValueError(f"classes must be a whole number from 2 to {most}, got {classes!r}")
-    return int(classes)
-
-
-def class_row(outcome: Any, classes: int) -> Vector:
-    """One outcome, a class 0 … K − 1 or K probabilities, as probabilities (K,).
-
-    Examples
-    --------
-    >>> class_row(1, 3), class_row([0.5, 0.5, 0.0], 3)
-    (array([0., 1., 0.]), array([0.5, 0.5, 0. ]))
-    """
-    array = as_numbers("outcome", outcome)
-    if array.ndim == 0 and not array.dtype.kind == "b":
-        return np.eye(classes)[int(_labels(array[None], classes, "outcome")[0])]
-    if array.shape != (classes,):
-        raise ValueError(
-            f"outcome must be a class from 0 to {classes - 1} or {classes} probabilities, "
-            f"got {outcome!r}"
-        )
-    return _probabilities(array[None], "outcome")[0]
-
-
-def class_rows(outcomes: Any, classes: int) -> Any:
-    """Outcomes of many events: classes (T,), or probabilities (T, K), checked."""
-    array = as_numbers("outcomes", outcomes)
-    if array.ndim == 1 and not array.dtype.kind == "b":
-        return _labels(array, classes, "outcomes")
-    if array.ndim != 2 or array.shape[1] != classes:
-        raise ValueError(
-            f"outcomes must be classes of shape (T,), or probabilities of shape (T, {classes}), "
-            f"got {array.dtype} of shape {array.shape}"
-        )
-    return _probabilities(array, "outcomes")
-
-
-def _labels(array: Any, classes: int, name: str) -> Any:
-    wrong = ~((array >= 0) & (array < classes) & (array == np.floor(array)))
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise ValueError(
-            f"{name} must be whole numbers from 0 to {classes - 1}, got {array[at]}"
-            + (f" at position {at}" if len(array) > 1 else "")
-        )
-    return array.astype(np.int64)
-
-
-def _probabilities(array: Any, name: str) -> Points:
-    rows = array.astype(float)
-    sums = _sums(rows)
-    wrong = ~((rows >= 0).all(axis=1) & (np.abs(sums - 1) <= 1e-6))
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise ValueError(
-            f"{name} must be probabilities that sum to 1, got {rows[at].tolist()}"
-            + (f" at position {at}" if len(rows) > 1 else "")
-        )
-    return rows / sums[:, None]

@@ -21,6 +21,7 @@ import numpy as np
 
 from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
 from fullswap.forecasting.chain import ChainBank
+from fullswap.forecasting.forecast import Forecast, ForecastRun
 from fullswap.forecasting.line import LineBank
 from fullswap.grids import Grid
 from fullswap.protocols import Indices, Mixture, Points, Vector
@@ -51,6 +52,37 @@ class PlannedForecaster(OnlineForecaster):
         # both rules have the same sub-learners, whose state a crossing rule holds
         rule = make_rule(replace(self.plan, rule="crossing"), grid)
         return ChainBank(rule) if self.plan.rule == "stationary" else LineBank(rule)
+
+    # --- the verbs --------------------------------------------------------------------------
+
+    def predict(self) -> Forecast:
+        """Forecast the next event."""
+        return self._predict(None)
+
+    def peek(self) -> Mixture:
+        """The distribution of the next forecast; nothing is drawn and nothing changes."""
+        return self._peek(None)
+
+    def run(
+        self,
+        outcomes: Any,
+        sample_weight: Any = None,
+        *,
+        record: bool = True,
+        progress: bool | None = None,
+    ) -> ForecastRun | None:
+        """Forecast and learn a whole array of outcomes (rows are events), in compiled code.
+
+        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
+        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
+        """
+        return self._run(None, self._as_outcomes(outcomes), sample_weight, record, progress)
+
+    def explain(self) -> str:
+        """What was chosen and why."""
+        return self.plan.explain()
+
+    # --- grids ------------------------------------------------------------------------------
 
     def _advance(self, scale: float, memo: Any) -> None:
         self._mass += scale

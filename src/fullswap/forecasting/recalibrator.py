@@ -10,9 +10,10 @@ import numpy as np
 
 from fullswap.anytime import Schedule
 from fullswap.certificates import Certificate
-from fullswap.forecasting.base import OnlineForecaster, Recorded, as_numbers, summed
+from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
 from fullswap.forecasting.binary import steps_of
-from fullswap.forecasting.contexts import as_context, as_contexts, check_unit
+from fullswap.forecasting.checks import binary_outcome, binary_outcomes
+from fullswap.forecasting.contexts import as_context, as_contexts
 from fullswap.forecasting.experts import Claim, ExpertBank, dump_memo, load_memo
 from fullswap.forecasting.forecast import Forecast, ForecastRun
 from fullswap.forecasting.recalibration_bounds import (
@@ -306,24 +307,12 @@ class Recalibrator(OnlineForecaster):
     def _as_outcome(self, outcome: Any) -> Any:
         if self.classes > 2:
             return self._bank.as_outcome(outcome)
-        kind = type(outcome)
-        if kind is not int and kind is not float and kind is not bool:
-            array = as_numbers("outcome", outcome)
-            if array.ndim:
-                raise ValueError(f"outcome must be one number in [0, 1], got {outcome!r}")
-        value = float(outcome)
-        if not 0.0 <= value <= 1.0:
-            raise ValueError(f"outcome must lie in [0, 1], got {outcome!r}")
-        return value
+        return binary_outcome(outcome)
 
     def _as_outcomes(self, outcomes: Any) -> Any:
         if self.classes > 2:
             return self._bank.as_outcomes(outcomes)
-        array = as_numbers("outcomes", outcomes)
-        if array.ndim != 1:
-            raise ValueError(f"outcomes must have shape (T,), got {array.shape}")
-        check_unit("outcomes", array, False)
-        return array
+        return binary_outcomes(outcomes)
 
     def _as_context(self, p: Any) -> Any:
         return as_context(p, self.models, self.classes)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fullswap.forecasting.base import Recorded
+from fullswap.forecasting.checks import class_row, class_rows
 from fullswap.forecasting.experts import Claim
-from fullswap.forecasting.one_vs_rest import class_row, class_rows
 from fullswap.forecasting.recalibration_bounds import (
     OWN_PRIOR,
     mesh_calibration,
