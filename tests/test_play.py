@@ -188,7 +188,7 @@ def test_the_bar_changes_nothing_and_closes_when_a_round_fails(monkeypatch):
                 raise RuntimeError("no loss left")
             return Quadratic([2.0])
 
-    monkeypatch.setattr(play, "_open_bar", lambda rounds: Bar())
+    monkeypatch.setattr(play.Progress, "_open", lambda self: Bar())
     with pytest.raises(RuntimeError, match="no loss left"):
         simulate(FullSwapLearner(LINE, SQUARED, 10), Failing(), 10, progress=True)
     assert closed == [True]
