@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forecasting import Measured, events_of, rounds_of
@@ -45,6 +45,9 @@ def test_the_grid_is_mirrored_and_nested(cells):
 
 
 @given(st.floats(-30, 30), st.floats(0.01, 20))
+@example(30.0, 20.0)
+@example(-50.0, 10.0)
+@example(45.0, 0.5)
 def test_the_chord_gap_is_the_largest_jensen_gap(left, width):
     right = left + width
     shares = np.linspace(0, 1, 20_001)

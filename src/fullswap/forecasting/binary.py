@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from fullswap.certificates import Certificate
-from fullswap.forecasting.checks import as_numbers, binary_outcome, binary_outcomes
+from fullswap.forecasting.checks import as_numbers, binary_outcome, binary_outcomes, checked_horizon
 from fullswap.forecasting.line import LineBank
 from fullswap.forecasting.log_loss import LogCrossing, log_plan
 from fullswap.forecasting.planned import PlannedForecaster
@@ -85,8 +86,8 @@ class Forecaster(PlannedForecaster):
         self.step = step if step is None or isinstance(step, str) else float(step)
         self._steps = steps
         self._loss_range = 1.0 if loss == "squared" else math.inf
-        self._follow(_plan(horizon, steps, rule, loss))
-        self.horizon = None if horizon is None else int(horizon)
+        self.horizon = checked_horizon(horizon)
+        self._follow(_plan(self.horizon, steps, rule, loss))
 
     def explain(self) -> str:
         """What was chosen and why."""
@@ -205,11 +206,10 @@ def steps_of(step: Any) -> int:
     return near
 
 
+@lru_cache(maxsize=256)  # many streams of one kind share a plan
 def _plan(horizon: int | None, steps: int | None, rule: str, loss: str) -> Plan:
     squared, unit = LossClass.squared(1.0), Interval(0.0, 1.0)
     if loss == "log":
-        if horizon is not None:
-            plan(unit, squared, horizon)  # refuses what is no horizon
         return log_plan(horizon)
     allowed = None if steps is None else np.arange(steps + 1) / steps
     # sub-learners that are not gradient steps keep n² numbers, and no forecaster needs them

@@ -148,6 +148,14 @@ def row_sums(rows: Any) -> Any:
     return total
 
 
+def checked_horizon(horizon: Any) -> int | None:
+    """A number of events, or None, or a ValueError."""
+    whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
+    if horizon is not None and not (whole and horizon >= 1):
+        raise ValueError(f"horizon must be a whole number >= 1, or None, got {horizon!r}")
+    return None if horizon is None else int(horizon)
+
+
 def checked_classes(classes: Any, most: int) -> int:
     """The number of classes, from 2 to ``most``, or a ValueError."""
     whole = isinstance(classes, int | np.integer) and not isinstance(classes, bool)

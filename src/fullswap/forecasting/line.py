@@ -23,7 +23,7 @@ class LineBank:
         from fullswap.kernels import forecast
 
         self.rule: Crossing = rule
-        self.points = np.ascontiguousarray(rule.points[:, 0])
+        self.points = rule.points[:, 0].copy()  # plans share their grids
         self._kind = forecast.LINEARISED if rule.linearised else forecast.SQUARED
         if isinstance(rule, LogCrossing):
             self._kind = forecast.LOG

@@ -6,8 +6,8 @@ outcomes, and by Jensen
 
     Σ λ_j ℓ(s_j) − Σ λ_j ℓ(q_j) ≤ Σ λ_j A(θ_j) − A(θ*) ≤ largest Jensen gap of the cell,
 
-which a chord of A gives in closed form (``chord_gap``). On the grid of [LSS25] it is close to
-π²/(8K²), half of what the rounding there is shown to cost. Below the first grid point (and above
+which a chord of A gives in closed form (``chord_gap``). On the grid of [LSS25] it is at most about
+1.25/K², half of what the rounding there is shown to cost. Below the first grid point (and above
 the last) that point is played alone, at −ln(1 − z_0) at most. Sub-learners are those of [KT81]:
 Reg_s ≤ ½·ln(1 + π·G_s), also for scales below 1 and for outcomes between 0 and 1, because
 θ ↦ θ^a·(1 − θ)^b is concave for a + b ≤ 1. So
@@ -62,7 +62,8 @@ def chord_gap(left: Vector, right: Vector) -> Vector:
     """
     low, high = np.logaddexp(0.0, left), np.logaddexp(0.0, right)
     slope = (high - low) / (right - left)
-    best = logits(slope)
+    # far out A is straight to the last digit, and so its slope may come out as 0 or 1
+    best = np.clip(logits(np.clip(slope, 1e-300, 1 - 2.0**-53)), left, right)
     return low + slope * (best - left) - np.logaddexp(0.0, best)
 
 

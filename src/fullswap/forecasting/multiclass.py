@@ -12,7 +12,7 @@ import numpy as np
 
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import Recorded, draw, padded
-from fullswap.forecasting.checks import checked_classes, class_row, class_rows
+from fullswap.forecasting.checks import checked_classes, checked_horizon, class_row, class_rows
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.planned import PlannedForecaster
 from fullswap.forecasting.state import unpack
@@ -89,10 +89,10 @@ class MulticlassForecaster(PlannedForecaster):
         if method != "grid":
             raise ValueError(f"method must be 'grid' or 'one_vs_rest', got {method!r}")
         self.classes = _gridded(classes)
-        self.horizon = horizon
+        self.horizon = checked_horizon(horizon)
         self._corners = np.eye(self.classes)
         self._loss_range = 2.0  # of ‖p − y‖² on the simplex
-        self._follow(_plan(self.classes, horizon))
+        self._follow(_plan(self.classes, self.horizon))
 
     # --- measured against guaranteed ---------------------------------------------------------
 
