@@ -1,0 +1,216 @@
+"""The hull of a set of actions as a convex set, known through its linear oracle alone.
+
+Mixed actions are points of K = conv{v}, and what a learner on K needs of it are linear minima,
+dimension and diameter. Coordinates are orthonormal ones of the affine hull, seen from a point
+inside: lengths stay what they are, flat hulls get full dimension, and none is far from 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import numpy as np
+
+from fullswap.games.actions import ActionSet, Column, Product, Vectors
+from fullswap.games.decompose import nearest
+from fullswap.games.regions import Region, Sum
+from fullswap.protocols import Points, Vector
+from fullswap.sets import ConvexSetBase, Custom
+
+_FLAT = 1e-9
+"""Directions in which the hull is thinner than this share of its size do not count."""
+_REMEMBERED = 100_000
+"""Answers of the oracle that are kept."""
+_FEW = 512
+"""Up to this many actions are all compared with one another, or all played."""
+
+
+@final
+class Hull(ConvexSetBase):
+    """conv{v(a)} of a set of actions, in coordinates y with x = origin + axes·y.
+
+    Attributes
+    ----------
+    origin : array (d,)
+        A point of the relative interior, in the embedding space.
+    axes : array (d, dim)
+        Orthonormal basis of the directions of the affine hull.
+
+    Examples
+    --------
+    >>> hull = Hull(Vectors([[0, 0], [1, 1], [3, 3]]))
+    >>> hull.dim, round(hull.diameter, 6)
+    (1, 4.242641)
+    """
+
+    origin: Vector
+    axes: Points
+    _actions: ActionSet
+    _found: dict[bytes, Any]  # extreme points seen so far, and whose they are
+    _answers: dict[bytes, Vector]  # what the oracle said, by unit direction
+
+    def __init__(self, actions: ActionSet) -> None:
+        if not isinstance(actions, ActionSet):
+            raise ValueError(f"actions must be a set of fullswap.games, got {actions!r}")
+        origin, axes = affine_frame(actions)
+        if not axes.shape[1]:
+            raise ValueError("actions must have at least two different embeddings")
+        self._store(
+            origin=origin,
+            axes=axes,
+            _actions=actions,
+            _found={},
+            _answers={},
+            dim=axes.shape[1],
+            ambient_dim=axes.shape[1],
+            diameter=diameter(actions, origin, axes),
+            center=np.zeros(axes.shape[1]),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        # What is kept of a set elsewhere, by value, must not be mixed up with the extreme points
+        # that this very object remembers.
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def actions_at(self, points: Points) -> list[Any]:
+        """Whose embeddings these are: points (m, dim) that ``minimize_linear`` has returned."""
+        return [self._found[(point + 0.0).tobytes()] for point in points]
+
+    @property
+    def vertices(self) -> Points | None:
+        """Embeddings of few actions (also those that are not extreme), else None."""
+        size = self._actions.size
+        if size is None or size > _FEW:
+            return None
+        return np.unique(self._seen(np.arange(size)), axis=0)
+
+    def moved(self, scale: float = 1.0, shift: Any = 0.0) -> Custom:
+        """Return {scale·y + shift}, given by functions."""
+        project, minimise = self._project, self._minimize_linear
+        return Custom(self.dim, project, minimise, self.diameter).moved(scale, shift)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"actions": self._actions}
+
+    def _seen(self, actions: Column) -> Points:
+        """Coordinates of actions, which are remembered."""
+        points = (self._actions.embed(actions) - self.origin) @ self.axes + 0.0
+        for point, action in zip(points, actions, strict=True):
+            self._found.setdefault(point.tobytes(), action)
+        return points
+
+    def _minimize_linear(self, directions: Points) -> Points:
+        # Approximations grow point by point and ask for most facets again each time. Directions
+        # that agree to 12 digits share an answer, which costs 1e-12 of the diameter at most.
+        lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+        units = directions / np.where(lengths > 0, lengths, 1.0)
+        keys = [key.tobytes() for key in np.round(units, 12) + 0.0]
+        if len(self._answers) > _REMEMBERED:
+            self._answers.clear()
+        new = [i for i, key in enumerate(keys) if key not in self._answers]
+        if new:
+            points = self._seen(self._actions.best(-units[new] @ self.axes.T)[0])
+            self._answers.update(zip((keys[i] for i in new), points, strict=True))
+        return np.array([self._answers[key] for key in keys])
+
+    def _project(self, points: Points) -> Points:
+        result = np.empty_like(points)
+        for i, target in enumerate(points @ self.axes.T + self.origin):
+            actions, weights, _, _ = nearest(self._actions, target, 1e-12)
+            result[i] = (weights @ self._actions.embed(actions) - self.origin) @ self.axes
+        return result
+
+    def _contains(self, points: Points, slack: Vector) -> Any:
+        return np.linalg.norm(points - self._project(points), axis=1) <= slack
+
+    def _minimize_concave(self, curvature: Vector, slope: Points) -> Points:
+        corners = self.vertices
+        if corners is None:
+            raise NotImplementedError(
+                f"curvature is {curvature.min()}: the minimum of a concave quadratic function "
+                f"over the hull of more than {_FEW} actions is not found by linear minima"
+            )
+        values = slope @ corners.T + curvature[:, None] * np.square(corners).sum(axis=1)
+        return corners[values.argmin(axis=1)]
+
+
+def affine_frame(actions: ActionSet) -> tuple[Vector, Points]:
+    """A point inside the hull, and an orthonormal basis (d, k) of its directions; k may be 0.
+
+    Directions are tried at random (fixed seed) orthogonally to those known: a hull that is flat
+    in such a direction is flat in all of them.
+    """
+    d = actions.dim
+    both = np.vstack((np.eye(d), -np.eye(d)))
+    corners = actions.embed(actions.best(both)[0])
+    size = float(np.ptp(corners, axis=0).max())
+    thin = max(_FLAT * size, 1e-12 * float(np.abs(corners).max()))
+    axes = np.zeros((d, 0))
+    generator = np.random.default_rng(0)
+    while axes.shape[1] < d:
+        direction = generator.standard_normal(d)
+        for _ in range(2):  # twice: once leaves rounding errors along the axes
+            direction -= axes @ (axes.T @ direction)
+        direction /= np.linalg.norm(direction)
+        ends = actions.embed(actions.best(np.array([direction, -direction]))[0])
+        edge = ends[0] - ends[1]
+        if edge @ direction <= thin:
+            break
+        corners = np.vstack((corners, ends))
+        for _ in range(2):
+            edge = edge - axes @ (axes.T @ edge)
+        axes = np.column_stack((axes, edge / np.linalg.norm(edge)))
+    return corners.mean(axis=0), axes
+
+
+def diameter(actions: ActionSet, origin: Vector, axes: Points) -> float:
+    """The diameter of the hull, exact or a little above.
+
+    Exact for few actions, products of such sets, regions and lines. In two and three dimensions
+    from widths: the longest chord is within an angle δ of a direction that is tried, so it is at
+    most the largest width over cos δ. Beyond that, the diagonal of the bounding box along the
+    axes, or what is known of the embeddings if that is less.
+    """
+    if isinstance(actions, Region):
+        return actions.action_set.diameter
+    if isinstance(actions, Product):
+        return math.sqrt(sum(diameter(part, *affine_frame(part)) ** 2 for part in actions.parts))
+    if actions.size is not None and actions.size <= _FEW:
+        points = actions.embed(np.arange(actions.size))
+        return max(float(np.linalg.norm(points - point, axis=1).max()) for point in points)
+    k = axes.shape[1]
+    if not k:
+        return 0.0
+    directions, cosine = _spread(k)
+    along = directions @ axes.T
+    reach = actions.best(along)[1] + actions.best(-along)[1]
+    found = float(reach.max()) / cosine if k <= 3 else float(np.linalg.norm(reach))
+    if isinstance(actions, Vectors):
+        around = np.linalg.norm(actions.embeddings - origin, axis=1).max()
+        found = min(found, 2 * float(around))
+    if isinstance(actions, Sum):
+        found = min(found, sum(diameter(part, *affine_frame(part)) for part in actions.parts))
+    return found
+
+
+def _spread(k: int) -> tuple[Points, float]:
+    """Directions up to sign, and the cosine of the angle within which one lies near any other."""
+    if k == 2:
+        angle = np.pi * np.arange(64) / 64
+        return np.column_stack((np.cos(angle), np.sin(angle))), math.cos(np.pi / 128)
+    if k == 3:
+        from scipy.spatial import ConvexHull
+
+        # golden angle around the axis, equal areas in height, one of every two opposite ones
+        count = 200
+        height = (np.arange(count) + 0.5) / count
+        turn = np.pi * (3 - math.sqrt(5)) * np.arange(count)
+        ring = np.sqrt(1 - height**2)
+        directions = np.column_stack((ring * np.cos(turn), ring * np.sin(turn), height))
+        facets = ConvexHull(np.vstack((directions, -directions))).equations
+        return directions, float(-facets[:, -1].max())
+    return np.eye(k), 1.0

@@ -1,0 +1,242 @@
+"""One player of a repeated structured game against anyone, with small swap regret.
+
+A mixed action is a point of K = conv{v}, payoffs are linear there, and swapping actions is a
+swap of points: swap regret in the game is at most full swap regret on K. The points that are
+played are extreme points of K, hence embeddings of real actions, so nothing has to be
+decomposed, and the number of actions enters through the linear oracle only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fullswap.certificates import Certificate
+from fullswap.games.actions import ActionSet, Column, as_matrix
+from fullswap.games.hull import Hull, affine_frame
+from fullswap.games.stretch import Stretched, rounding_maps
+from fullswap.losses import Linear, LossClass
+from fullswap.protocols import Points, Vector
+from fullswap.template import FullSwapLearner
+from fullswap.theorems import THEOREMS
+
+_ROW = "concave"
+"""The row of the table for linear losses."""
+
+
+class MixedAction(NamedTuple):
+    """Distinct actions and their probabilities."""
+
+    actions: Column
+    weights: Vector
+
+    def draw(self, generator: np.random.Generator) -> Any:
+        """One action at random."""
+        return self.actions[generator.choice(len(self.weights), p=self.weights)]
+
+
+class StructuredLearner:
+    """Play a structured game repeatedly; see what the others' play makes of it; learn.
+
+    Guarantee: the swap regret of the mixed actions p_t against payoff vectors w_t,
+
+        Σ_a max_b Σ_t p_t[a]·⟨v_b − v_a, w_t⟩ ,
+
+    is at most ``guarantee`` whatever the others do, by [FKO25, Table 1 row 3].
+
+    Parameters
+    ----------
+    actions : ActionSet
+        The player's actions.
+    bound : float or array (k, dim)
+        Largest length of a payoff vector (along the hull of the embeddings); or vectors of which
+        every w_t is a mixture, such as those of all pure actions of an opponent: the guarantee
+        is then made for coordinates in which these are round, and smaller for that.
+    horizon : int or None
+        Number of rounds; None if unknown.
+    mesh : float or None
+        Spacing of the points played, by default the one with the smallest guarantee.
+    learner : str or None
+        "hedge", or "matching", whose guarantee is weaker and whose regret is often smaller.
+    track : bool
+        Keep the sums from which the certificate is computed.
+
+    Examples
+    --------
+    >>> from fullswap.games import Vectors
+    >>> player = StructuredLearner(Vectors([[0.0], [0.5], [1.0]]), bound=1.0, horizon=400)
+    >>> for t in range(400):
+    ...     actions, weights = player.play()
+    ...     player.observe([1.0 if t % 4 else -1.0])
+    >>> player.certificate().holds, round(player.guarantee, 2)
+    (True, 16.65)
+    """
+
+    def __init__(
+        self,
+        actions: ActionSet,
+        bound: Any,
+        horizon: int | None = None,
+        *,
+        mesh: float | None = None,
+        learner: str | None = None,
+        track: bool = True,
+    ) -> None:
+        if not isinstance(actions, ActionSet):
+            raise ValueError(f"actions must be a set of fullswap.games, got {actions!r}")
+        self.actions, self.horizon = actions, horizon
+        self.hull: Hull | None = None
+        self._inner: FullSwapLearner | None = None
+        self._rounds = 0
+        known = _as_bound(bound, actions.dim)
+        _, axes = affine_frame(actions)
+        if not axes.shape[1]:
+            # all actions are worth the same against anyone
+            self._known = actions.best(np.zeros((1, actions.dim)))[0]
+            return
+        self._beyond: Points | None = None
+        if isinstance(known, float):
+            seen: ActionSet = actions
+            length, turned = known, np.eye(actions.dim)
+        else:
+            seen, turned, self._beyond = _rounded(actions, axes, known @ axes)
+            length = 1.0
+        self.hull = Hull(seen)
+        self._axes: Points = turned @ self.hull.axes
+        self._inner = FullSwapLearner(
+            self.hull, LossClass(length, concave=True), horizon,
+            row=_ROW, mesh=mesh, learner=learner, track=track,
+        )  # fmt: skip
+        self._known = _column(self.hull.actions_at(self._inner.points))
+
+    @property
+    def rounds(self) -> int:
+        """Rounds played so far."""
+        return self._rounds if self._inner is None else self._inner.rounds
+
+    @property
+    def guarantee(self) -> float:
+        """A-priori bound on the swap regret, for the horizon or for the rounds so far.
+
+        NaN once a payoff vector was beyond ``bound``.
+        """
+        return 0.0 if self._inner is None else self._inner.guarantee
+
+    @property
+    def payoff_range(self) -> float:
+        """No two payoffs of a round differ by more than this, the B of the guarantee."""
+        return 0.0 if self._inner is None else self._inner.plan.constants.loss_range
+
+    @property
+    def support(self) -> Column:
+        """Actions that may be played at present."""
+        if self._inner is None or self.hull is None:
+            return self._known
+        return _column(self.hull.actions_at(self._inner.grid.points))
+
+    def explain(self) -> str:
+        """What was chosen and why."""
+        if self._inner is None:
+            return "all actions have the same embedding: there is nothing to learn"
+        return self._inner.explain()
+
+    def play(self) -> MixedAction:
+        """The mixed action of this round; the same until a payoff vector is observed."""
+        if self._inner is None or self.hull is None:
+            return MixedAction(self._known, np.ones(1))
+        mixture = self._inner.play()
+        assert mixture.labels is not None
+        if mixture.labels.max() >= len(self._known):
+            self._known = _column(self.hull.actions_at(self._inner.points))
+        used = mixture.weights > 0
+        return MixedAction(self._known[mixture.labels[used]], mixture.weights[used])
+
+    def observe(self, vector: Any) -> None:
+        """Learn from the payoff vector w (dim,) that the others' play made: payoffs ⟨v, w⟩."""
+        array = self._checked(vector, (self.actions.dim,))
+        if self._inner is None:
+            self._rounds += 1
+            return
+        self._inner.observe(Linear(self._directions(array[None, :])[0]))
+
+    def run(self, vectors: Any) -> None:
+        """Play against payoff vectors (T, dim) fixed in advance: the loop of play and observe."""
+        array = self._checked(vectors, (len(vectors) if np.ndim(vectors) else 0, self.actions.dim))
+        if self._inner is None:
+            self._rounds += len(array)
+            return
+        none = np.zeros(len(array))
+        self._inner.run(np.column_stack((none, self._directions(array), none)))
+
+    def certificate(self) -> Certificate:
+        """Measured swap regret, against every action, beside its guarantees."""
+        if self._inner is None:
+            citation = THEOREMS[_ROW].citation
+            return Certificate("swap regret", self._rounds, 0.0, 0.0, 0.0, citation, (), 0.0)
+        return replace(self._inner.certificate(), quantity="swap regret")
+
+    def _directions(self, vectors: Points) -> Points:
+        """Losses −⟨·, w⟩ in the coordinates of the hull, shape (T, dim of the hull)."""
+        # sums, not a matrix product: a row must come out the same alone and among others
+        if self._beyond is not None:
+            missed = np.abs((vectors[:, :, None] * self._beyond).sum(axis=1)).max(axis=1)
+            if (missed > 1e-6 * np.abs(vectors).max(axis=1)).any():
+                raise ValueError(
+                    "payoff vectors must be mixtures of those given as bound, got one outside "
+                    "of their span"
+                )
+        return -(vectors[:, :, None] * self._axes).sum(axis=1)
+
+    @staticmethod
+    def _checked(vectors: Any, shape: tuple[int, ...]) -> Any:
+        wanted = f"({shape[0]},)" if len(shape) == 1 else f"(T, {shape[1]})"
+        try:
+            array = np.array(vectors, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"payoff vectors must be numbers of shape {wanted}") from None
+        if array.shape != shape:
+            raise ValueError(f"payoff vectors must have shape {wanted}, got {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError("payoff vectors must be finite, got NaN or infinity")
+        return array
+
+
+def _rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionSet, Points, Points]:
+    """The actions where the vectors, given along the axes of the hull, are round.
+
+    Also the matrices that take a vector w of the embedding space there, w·turned, and to what of
+    it lies outside of the span of the given ones, w·beyond.
+    """
+    if not np.abs(vectors).max() > 0:
+        raise ValueError(
+            "bound must have a vector that tells the actions apart, got only such that make all "
+            "of them worth the same"
+        )
+    to_point, to_vector = rounding_maps(vectors)
+    beyond = axes @ (np.eye(axes.shape[1]) - to_vector.T @ to_point)
+    return Stretched(actions, to_point @ axes.T), axes @ to_vector.T, beyond
+
+
+def _as_bound(bound: Any, dim: int) -> float | Points:
+    """A positive number, or finite rows (k, dim)."""
+    if np.ndim(bound) == 2:
+        rows = as_matrix("bound", bound)
+        if rows.shape[1] != dim:
+            raise ValueError(f"bound must have rows of {dim} numbers, got {rows.shape[1]}")
+        return rows
+    number = isinstance(bound, int | float | np.number) and not isinstance(bound, bool)
+    if not (number and math.isfinite(bound) and bound > 0):
+        raise ValueError(f"bound must be a positive number or payoff vectors, got {bound!r}")
+    return float(bound)
+
+
+def _column(actions: list[Any]) -> Column:
+    """Actions as a column, tuples kept whole."""
+    if actions and isinstance(actions[0], tuple):
+        column = np.empty(len(actions), dtype=object)
+        column[:] = actions
+        return column
+    return np.array(actions)

@@ -1,0 +1,139 @@
+"""Correlated profiles: who is recommended what, how often, and who would gain by not following."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fullswap.games.game import StructuredGame
+from fullswap.protocols import Points, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """What one player gains by leaving the recommendations.
+
+    Attributes
+    ----------
+    swap : float
+        By the best map from recommended actions to actions: the correlated-equilibrium gap.
+    coarse : float
+        By one fixed action instead of all recommendations.
+    recommended : Column
+        Distinct recommendations, shape (r,).
+    deviations : Column
+        The best answer to each.
+    gains : Vector
+        What each adds to ``swap`` (its probability counted), shape (r,).
+    coarse_deviation : Any
+        The action that attains ``coarse``.
+    """
+
+    swap: float
+    coarse: float
+    recommended: Any
+    deviations: Any
+    gains: Vector
+    coarse_deviation: Any
+
+
+@dataclass(frozen=True, eq=False)
+class CorrelatedEquilibrium:
+    """A distribution over joint actions, with the gap to which it is an equilibrium.
+
+    Attributes
+    ----------
+    game : StructuredGame
+        The game.
+    support : Points
+        Joint actions that are recommended, shape (m, players).
+    weights : Vector
+        Their probabilities, shape (m,).
+    gaps : tuple of Gap
+        For each player, verified against every action.
+    rounds : int
+        Rounds of self-play that led here (0 for other methods).
+    reached : bool
+        Whether the gap asked for was reached.
+    method : str
+        How it was found.
+    """
+
+    game: StructuredGame = field(repr=False)
+    support: Points = field(repr=False)
+    weights: Vector = field(repr=False)
+    gaps: tuple[Gap, ...] = field(repr=False)
+    rounds: int = 0
+    reached: bool = True
+    method: str = ""
+
+    @property
+    def gap(self) -> float:
+        """The largest gain of a player by any swap of recommendations, error of rank included."""
+        return max(g.swap + 2 * e for g, e in zip(self.gaps, self.game.errors, strict=True))
+
+    @property
+    def coarse_gap(self) -> float:
+        """The largest gain of a player by one fixed action."""
+        return max(g.coarse + 2 * e for g, e in zip(self.gaps, self.game.errors, strict=True))
+
+    @property
+    def payoffs(self) -> Vector:
+        """Expected payoffs, shape (players,)."""
+        return self.weights @ self.game.payoffs(self.support)
+
+    def marginal(self, player: int) -> tuple[Any, Vector]:
+        """Distinct actions of a player with their probabilities."""
+        actions, where = np.unique(self.support[:, player], return_inverse=True)
+        return actions, np.bincount(where.ravel(), self.weights, len(actions)).astype(float)
+
+    def sample(self, size: int, seed: Any = None) -> Any:
+        """Draw recommendations, shape (size, players)."""
+        generator = np.random.default_rng(seed)
+        return self.support[generator.choice(len(self.weights), size, p=self.weights)]
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """One row for each joint action: actions, probability, payoffs.
+
+        ``backend`` is any that narwhals knows, such as "pandas", "polars" or "pyarrow".
+        """
+        try:
+            import narwhals
+        except ImportError:
+            raise ImportError("to_frame needs its extra: pip install 'fullswap[frames]'") from None
+        players = range(self.game.players)
+        payoffs = self.game.payoffs(self.support)
+        columns: dict[str, Any] = {f"action_{i}": self.support[:, i] for i in players}
+        columns["probability"] = self.weights
+        columns.update({f"payoff_{i}": payoffs[:, i] for i in players})
+        return narwhals.from_dict(columns, backend=backend).to_native()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "game": self.game.name,
+            "method": self.method,
+            "rounds": self.rounds,
+            "reached": self.reached,
+            "gap": self.gap,
+            "coarse_gap": self.coarse_gap,
+            "gaps": [g.swap for g in self.gaps],
+            "payoffs": self.payoffs.tolist(),
+            "support": self.support.tolist(),
+            "weights": self.weights.tolist(),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        paid = ", ".join(f"{value:.4g}" for value in self.payoffs)
+        state = "" if self.reached else " (the gap asked for was not reached)"
+        return (
+            f"{self.game.name}: correlated equilibrium with gap {self.gap:.3g}{state}, "
+            f"{len(self.weights)} joint actions, payoffs {paid}"
+        )

@@ -1,0 +1,42 @@
+"""Named games with known answers, to learn on and to test solvers with.
+
+Every function's docstring states what its correlated equilibria are. ``GAMES`` lists those that
+can be called without arguments.
+"""
+
+from collections.abc import Callable
+
+from fullswap.games.game import StructuredGame
+from fullswap.games.zoo.markets import auction, bayesian_cournot, bertrand, cournot, routing
+from fullswap.games.zoo.shapes import calibration_game, quadratic_2d, ring
+from fullswap.games.zoo.tables import (
+    chicken,
+    gibson,
+    kuhn_poker,
+    matching_pennies,
+    shapley,
+    von_stengel_forges,
+)
+
+GAMES: dict[str, Callable[[], StructuredGame]] = {
+    make.__name__: make
+    for make in (
+        auction,
+        bayesian_cournot,
+        bertrand,
+        calibration_game,
+        chicken,
+        cournot,
+        gibson,
+        kuhn_poker,
+        matching_pennies,
+        quadratic_2d,
+        ring,
+        routing,
+        shapley,
+        von_stengel_forges,
+    )
+}
+"""Name ↦ function that makes the game."""
+
+__all__ = ["GAMES", *GAMES]

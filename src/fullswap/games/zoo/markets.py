@@ -1,0 +1,289 @@
+"""Firms, commuters and bidders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fullswap.games.actions import ActionSet, Column, Curve, Product, Vectors
+from fullswap.games.game import StructuredGame
+from fullswap.games.regions import Sum
+from fullswap.games.zoo.arguments import as_chances, as_count, as_list, as_number
+from fullswap.protocols import Points, Vector
+
+
+def cournot(
+    players: int = 2,
+    demand: float = 1.0,
+    slope: float = 1.0,
+    cost: Any = 0.0,
+    grid: int | None = None,
+) -> StructuredGame:
+    """Firms choose outputs q_i ∈ [0, a/b] at the price a − b·Σq: u_i = q_i·(a − b·Σ_j q_j − c_i).
+
+    The game has a strictly concave potential, so its only correlated equilibrium is the pure one,
+
+        q_i* = [(a + Σ_j c_j)/(k + 1) − c_i]/b   for k firms, if all of these are >= 0,
+
+    which is (a − c)/(b·(k + 1)) if costs are equal.
+
+    Parameters
+    ----------
+    players : int
+        k, at least 2.
+    demand, slope : float
+        a and b, both > 0.
+    cost : float or list of k
+        Unit costs c_i.
+    grid : int or None
+        Number of evenly spaced outputs; None for all of [0, a/b].
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> bool(verify(cournot(3), ([[0.25, 0.25, 0.25]], [1.0])).gap < 1e-15)
+    True
+    """
+    k = as_count("players", players, 2)
+    a, b = as_number("demand", demand, above=0.0), as_number("slope", slope, above=0.0)
+    costs = as_list("cost", cost, k)
+    outputs, quantity = _quantities(0.0, a / b, grid)
+
+    def against(i: int) -> Callable[[list[Column]], Points]:
+        def vectors(others: list[Column]) -> Points:
+            rest = np.sum([quantity(column) for column in others], axis=0)
+            return np.column_stack((a - costs[i] - b * rest, np.full(len(rest), -b)))
+
+        return vectors
+
+    return StructuredGame([outputs] * k, [against(i) for i in range(k)], f"Cournot, {k} firms")
+
+
+def bertrand(
+    players: int = 2,
+    demand: float = 1.0,
+    own: float = 1.0,
+    cross: float = 0.5,
+    cost: float = 0.0,
+    highest: float | None = None,
+) -> StructuredGame:
+    """Firms with different products choose prices: u_i = (p_i − c)·(a − b·p_i + d·Σ_{j≠i} p_j).
+
+    With 2b > |d|·(k − 1) the game has a strictly concave potential, and its only correlated
+    equilibrium is p_i* = (a + b·c)/(2b − d·(k − 1)), if that is a price they may ask.
+
+    Parameters
+    ----------
+    players : int
+        k, at least 2.
+    demand, own, cross, cost : float
+        a > 0, b > 0, d and c, with 2b > |d|·(k − 1).
+    highest : float or None
+        Prices lie in [0, highest]; twice the equilibrium price by default.
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> bool(verify(bertrand(), ([[2 / 3, 2 / 3]], [1.0])).gap < 1e-15)
+    True
+    """
+    k = as_count("players", players, 2)
+    a, b = as_number("demand", demand, above=0.0), as_number("own", own, above=0.0)
+    d, c = as_number("cross", cross), as_number("cost", cost)
+    if not 2 * b > abs(d) * (k - 1):
+        raise ValueError(f"own must be more than |cross|·(players − 1)/2, got {own!r}")
+    answer = (a + b * c) / (2 * b - d * (k - 1))
+    top = 2 * answer if highest is None else as_number("highest", highest, above=0.0)
+    if not top > 0:
+        raise ValueError(f"cost must leave a positive equilibrium price, got {cost!r}")
+
+    def vectors(others: list[Column]) -> Points:
+        drawn = a + d * np.sum(others, axis=0, dtype=float)
+        return np.column_stack((-c * drawn, drawn + b * c, np.full(len(drawn), -b)))
+
+    return StructuredGame([_quadratics(top)] * k, [vectors] * k, f"Bertrand, {k} firms")
+
+
+def routing(
+    players: int = 2,
+    traffic: float = 1.0,
+    delays: Any = (0.0, 1.0),
+    slopes: Any = (2.0, 1.0),
+) -> StructuredGame:
+    """Each player splits traffic over two links, whose delays grow with the load.
+
+    The delays are a_1 + b_1·load and a_2 + b_2·load. An action is the part x ∈ [0, r] on the
+    first link; the payoff is minus the total delay of the player's own traffic. The game has a
+    strictly concave potential; its only correlated equilibrium is
+
+        x* = (a_2 − a_1 + b_2·(k + 1)·r) / ((b_1 + b_2)·(k + 1)) ,   cut to [0, r].
+
+    Parameters
+    ----------
+    players : int
+        k, at least 2.
+    traffic : float
+        r > 0 of each player.
+    delays, slopes : pair
+        a_1, a_2 and b_1, b_2 > 0.
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> bool(verify(routing(), ([[4 / 9, 4 / 9]], [1.0])).gap < 1e-15)
+    True
+    """
+    k, r = as_count("players", players, 2), as_number("traffic", traffic, above=0.0)
+    (a1, a2), (b1, b2) = as_list("delays", delays, 2), as_list("slopes", slopes, 2)
+    if not (b1 > 0 and b2 > 0):
+        raise ValueError(f"slopes must be > 0, got {slopes!r}")
+
+    def vectors(others: list[Column]) -> Points:
+        first = np.sum(others, axis=0, dtype=float)
+        second = (k - 1) * r - first
+        # −x·(a1 + b1·(x + first)) − (r − x)·(a2 + b2·(r − x + second)), by powers of x
+        constant = -r * (a2 + b2 * (r + second))
+        linear = -(a1 + b1 * first) + (a2 + b2 * (2 * r + second))
+        return np.column_stack((constant, linear, np.full(len(first), -(b1 + b2))))
+
+    return StructuredGame([_quadratics(r)] * k, [vectors] * k, f"routing, {k} players")
+
+
+def bayesian_cournot(
+    outputs: int = 25,
+    demand: float = 12.0,
+    slope: float = 1.0,
+    costs: Any = (2.0, 4.0),
+    chances: Any = None,
+) -> StructuredGame:
+    """Two Cournot firms, each of which knows its own unit cost only.
+
+    A plan is an output for each cost, so there are outputs^types plans in dimension 2·types. In
+    the continuum the only correlated equilibrium has mean output m = (a − E c)/(3b) and
+
+        q*(c) = (a − c − b·m)/(2b) ;
+
+    with the default it lies on the grid: outputs 3.5 and 2.5, plan 7·25 + 5 = 180.
+
+    Parameters
+    ----------
+    outputs : int
+        Number of evenly spaced outputs in [0, a/b].
+    demand, slope : float
+        a and b of the price a − b·(q_1 + q_2).
+    costs : list
+        Possible unit costs.
+    chances : list or None
+        Their probabilities, equal by default.
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> game = bayesian_cournot()
+    >>> game.actions[0].size, verify(game, ([[180, 180]], [1.0])).gap
+    (625, 0.0)
+    """
+    count = as_count("outputs", outputs, 2)
+    a, b = as_number("demand", demand, above=0.0), as_number("slope", slope, above=0.0)
+    types = as_list("costs", costs)
+    shares = as_chances("chances", chances, len(types))
+    levels = np.linspace(0.0, a / b, count)
+    part = Vectors(np.column_stack((levels, levels**2)), [f"{q:.6g}" for q in levels])
+    plans = Product([part] * len(types))
+
+    def vectors(others: list[Column]) -> Points:
+        mean = levels[plans.choices(others[0])] @ shares
+        pieces = [
+            np.column_stack((share * (a - c - b * mean), np.full(len(mean), -share * b)))
+            for share, c in zip(shares, types, strict=True)
+        ]
+        return np.hstack(pieces)
+
+    return StructuredGame([plans, plans], [vectors, vectors], "Bayesian Cournot")
+
+
+def auction(bids: Any = 16, values: Any = 4, chances: Any = None) -> StructuredGame:
+    """First-price auction of two bidders who know their own value only; ties are split evenly.
+
+    A plan is a bid for each value: n = bids^values plans. What a plan earns is linear in the
+    probabilities of winning with each bid,
+
+        u = Σ_j P_win(j)·Σ_{k bids j} chance_k·(value_k − bid_j) ,
+
+    so it embeds exactly in dimension ``bids``.
+
+    With numbers given, values are evenly spaced in [0, 1] and bids are multiples of half the
+    spacing; if bids >= values, "bid half your value" by both is then an exact pure equilibrium:
+    with win probabilities (j + ½)/K the gain of bid j + 1 over j is v_k − (2j + 3/2)·step, which
+    changes sign at j = k for v_k = 2k·step.
+
+    Parameters
+    ----------
+    bids : int or list
+        How many bids, from 0 in steps of half the (largest) spacing of the values, or the bids
+        themselves in rising order.
+    values : int or list
+        How many values (at least 2), or the values themselves.
+    chances : list or None
+        Probabilities of the values, equal by default.
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> game = auction(bids=16, values=4)
+    >>> half = 1 * 16**2 + 2 * 16 + 3    # bids 0, 1, 2, 3 for values 0, 2, 4, 6 steps
+    >>> game.actions[0].size, game.actions[0].dim, verify(game, ([[half, half]], [1.0])).gap
+    (65536, 16, 0.0)
+    """
+    if np.ndim(values):
+        worth = as_list("values", values)
+        spacing = 2.0 if len(worth) < 2 else float(np.diff(np.sort(worth)).max())
+    else:
+        worth = np.linspace(0.0, 1.0, as_count("values", values, 2))
+        spacing = float(worth[1])
+    if np.ndim(bids):
+        offers = as_list("bids", bids)
+        if not (np.diff(offers) > 0).all():
+            raise ValueError(f"bids must be in rising order, got {bids!r}")
+    else:
+        offers = np.arange(as_count("bids", bids, 1)) * spacing / 2
+    shares = as_chances("chances", chances, len(worth))
+    labels = [f"{bid:.6g}" for bid in offers]
+    plans = Sum(
+        [Vectors(np.diag(s * (v - offers)), labels) for s, v in zip(shares, worth, strict=True)]
+    )
+
+    def vectors(others: list[Column]) -> Points:
+        chosen = plans.choices(others[0])
+        bid = np.zeros((len(chosen), len(offers)))
+        rows = np.arange(len(chosen))
+        for k, share in enumerate(shares):
+            bid[rows, chosen[:, k]] += share
+        return np.cumsum(bid, axis=1) - bid / 2
+
+    name = f"first-price auction, {len(offers)} bids for {len(worth)} values"
+    return StructuredGame([plans, plans], [vectors, vectors], name)
+
+
+def _quantities(
+    low: float, high: float, grid: int | None
+) -> tuple[ActionSet, Callable[[Column], Vector]]:
+    """Numbers t of an interval or a grid, embedded as (t, t²), and what number an action is."""
+    if grid is None:
+        return Curve.parabola(low, high), lambda column: np.asarray(column, dtype=float)
+    levels = np.linspace(low, high, as_count("grid", grid, 2))
+    labels = [f"{t:.6g}" for t in levels]
+    return Vectors(np.column_stack((levels, levels**2)), labels), lambda column: levels[column]
+
+
+def _quadratics(high: float) -> Curve:
+    """Numbers t ∈ [0, high] embedded as (1, t, t²): payoffs quadratic in t, constants included."""
+    parabola = Curve.parabola(0.0, high)
+    return Curve(
+        0.0,
+        high,
+        lambda t: np.column_stack((np.ones_like(t), t, t * t)),
+        lambda directions: parabola.best(directions[:, 1:])[0],
+    )

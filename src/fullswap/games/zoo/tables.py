@@ -1,0 +1,130 @@
+"""Small games given by their payoffs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fullswap.games.actions import Vectors
+from fullswap.games.game import StructuredGame
+
+
+def chicken() -> StructuredGame:
+    """Chicken: dare (0) or yield (1), payoffs [0 7; 2 6] to the row player, symmetric.
+
+    The correlated equilibrium with the largest total payoff plays (yield, yield) half of the
+    time and the two asymmetric outcomes a quarter each; it pays 5.25 to both. The symmetric Nash
+    equilibrium, in which both dare with probability 1/3, pays 14/3.
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> best = verify(chicken(), [[0, 0.25], [0.25, 0.5]])
+    >>> best.gap, best.payoffs.tolist()
+    (0.0, [5.25, 5.25])
+    """
+    first = np.array([[0, 7], [2, 6]])
+    return _table(first, first.T, "chicken", ["dare", "yield"], ["dare", "yield"])
+
+
+def matching_pennies() -> StructuredGame:
+    """Matching pennies: the first player wins 1 if the coins agree, the second if not.
+
+    The only correlated equilibrium is the uniform distribution on the four outcomes; it pays 0.
+    """
+    first = np.array([[1, -1], [-1, 1]])
+    return _table(first, -first, "matching pennies", ["heads", "tails"], ["heads", "tails"])
+
+
+def shapley() -> StructuredGame:
+    """Shapley's game, in which fictitious play cycles for ever: three actions a player.
+
+    The first player gets 1 at (i, i + 1 mod 3), the second at (i, i + 2 mod 3), nobody on the
+    diagonal. The uniform distribution on the six outcomes off the diagonal is a correlated
+    equilibrium that pays 0.5 to each, the most that both can have; the only Nash equilibrium,
+    uniform play by both, pays 1/3.
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> best = verify(shapley(), (1 - np.eye(3)) / 6)
+    >>> round(best.gap, 12), best.payoffs.round(12).tolist()
+    (0.0, [0.5, 0.5])
+    """
+    first = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    return _table(first, first.T, "Shapley's game")
+
+
+def gibson() -> StructuredGame:
+    """A 3 × 2 game that tells correlated from coarse correlated equilibria (R. Gibson, 2013).
+
+    The second player always gets 0; the first gets [1 0; 0 2; −1 1] for A, B, C against a, b.
+    The profile (A, a) with probability 0.5, (B, b) and (C, b) with 0.25 each is a coarse
+    correlated equilibrium: it pays 1.25 and no fixed action more than 1. But whoever is told C
+    gains 1 by B, which comes up with probability 0.25: the swap gap is 0.25. Moving the weight
+    of (C, b) to (B, b) gives a correlated equilibrium, gap 0.
+
+    Examples
+    --------
+    >>> from fullswap.games import verify
+    >>> told = verify(gibson(), [[0.5, 0], [0, 0.25], [0, 0.25]])
+    >>> told.gap, told.coarse_gap
+    (0.25, 0.0)
+    """
+    first = np.array([[1, 0], [0, 2], [-1, 1]])
+    return _table(first, np.zeros((3, 2)), "Gibson's example", ["A", "B", "C"], ["a", "b"])
+
+
+def von_stengel_forges() -> StructuredGame:
+    """The signalling game of von Stengel and Forges (2008, figure 1), in its normal form.
+
+    Nature makes a student good or bad (1/2 each), the student sends the signal X or Y, and the
+    professor, who sees the signal only, accepts (l) or refuses (r). Accepting a good student pays
+    (4, 10), a bad one (6, 0), refusing (0, 6).
+
+    Every correlated equilibrium pays (0, 6): a bad student sends whatever gets good ones
+    accepted, so the professor refuses always. (If the recommended signal is told only once the
+    type is known, 3.5 and 6.5 become possible; that is an equilibrium of the extensive form, and
+    not of this game.)
+
+    Examples
+    --------
+    >>> von_stengel_forges().payoffs([[0, 0], [1, 1]]).tolist()   # XX, ll and XY, lr
+    [[5.0, 5.0], [2.0, 8.0]]
+    """
+    signals = [(good, bad) for good in "XY" for bad in "XY"]
+    answers = [(to_x, to_y) for to_x in "lr" for to_y in "lr"]
+    payoffs = np.zeros((2, 4, 4))
+    for i, plan in enumerate(signals):
+        for j, answer in enumerate(answers):
+            for signal, accepted in zip(plan, ((4, 10), (6, 0)), strict=True):
+                welcome = answer["XY".index(signal)] == "l"
+                payoffs[:, i, j] += np.array(accepted if welcome else (0, 6)) / 2
+    labels = ["".join(plan) for plan in signals], ["".join(answer) for answer in answers]
+    return _table(payoffs[0], payoffs[1], "von Stengel and Forges' signalling game", *labels)
+
+
+def kuhn_poker() -> StructuredGame:
+    """Kuhn's poker with three cards, in sequence form.
+
+    The game is zero-sum; every correlated equilibrium pays −1/18 to the first player.
+    """
+    from fullswap.games import tree
+
+    return tree.kuhn_poker()
+
+
+def _table(
+    first: np.ndarray,
+    second: np.ndarray,
+    name: str,
+    rows: list[str] | None = None,
+    columns: list[str] | None = None,
+) -> StructuredGame:
+    """Payoff matrices of the two players, with names of the actions."""
+    n, m = first.shape
+    toward_first, toward_second = np.array(first.T, dtype=float), np.array(second, dtype=float)
+    return StructuredGame(
+        (Vectors(np.eye(n), rows), Vectors(np.eye(m), columns)),
+        (lambda others: toward_first[others[0]], lambda others: toward_second[others[0]]),
+        name,
+    )
