@@ -1,0 +1,62 @@
+"""Games from files: Gambit's .nfg (strategic) and .efg (extensive) text formats."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fullswap.games.files import efg, nfg
+from fullswap.games.files.tokens import Scanner
+from fullswap.games.game import StructuredGame
+from fullswap.games.tree import from_tree
+
+__all__ = ["parse", "read"]
+
+
+def read(path: str | os.PathLike[str], name: str | None = None) -> StructuredGame:
+    """Read a game from a .nfg or .efg file.
+
+    The file's first word decides, not its name. Actions of strategic games keep their names;
+    in extensive games with perfect recall actions are reduced strategies, embedded as
+    realisation plans (:func:`fullswap.games.tree.from_tree`).
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    name : str, optional
+        What to call the game; its title unless given, or the file's name.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged: with file, line, column and what was expected there.
+    """
+    file = Path(path)
+    data = file.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")  # files from before Unicode: any byte is a letter
+    return parse(text, str(file), name)
+
+
+def parse(text: str, file: str = "text", name: str | None = None) -> StructuredGame:
+    """The game that a text describes; ``file`` is what messages call it.
+
+    Examples
+    --------
+    >>> parse('NFG 1 R "Chicken" { "a" "b" } { 2 2 } 0 0 2 7 7 2 6 6')
+    StructuredGame('Chicken', actions 2 × 2, dimensions 2, 2)
+    """
+    words = Scanner(text, file)
+    if words.next.text == "NFG":
+        table = nfg.parse(words)
+        return table.game(name or table.title or Path(file).stem)
+    if words.next.text != "EFG":
+        words.wrong("NFG or EFG, the kind of file")
+    tree = efg.parse(words)
+    try:
+        return from_tree(tree, name or tree.title or Path(file).stem)
+    except ValueError as problem:
+        raise ValueError(f"{file}: {problem}") from None

@@ -1,0 +1,156 @@
+"""Extensive games in Gambit's .efg format: the nodes of the tree, each before its children.
+
+    EFG 2 R "title" { "player" … } ["comment"]
+    c "node" set ["name" { "action" probability … }] outcome
+    p "node" player set ["name" { "action" … }] outcome
+    t "node" outcome
+
+with outcome = 0 or number ["name" { payoffs }]. Information sets and outcomes are described
+where they first occur; later on the description may be left out, and may not change.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fullswap.games.files.tokens import Scanner, Token
+from fullswap.games.tree import CHANCE, Tree
+
+_DECIMALS = 1e-6
+"""How far probabilities written as decimals may be from adding up to 1."""
+
+
+def parse(words: Scanner) -> Tree:
+    """Read a whole file, from its first word.
+
+    Examples
+    --------
+    >>> text = 'EFG 2 R "coin" { "one" "two" } c "" 1 "" { "h" 1/2 "t" 1/2 } 0 '
+    >>> tree = parse(Scanner(text + 't "" 1 "win" { 1, -1 } t "" 0', "coin.efg"))
+    >>> tree.title, tree.nodes, tree.payoffs[1]
+    ('coin', 3, (1.0, -1.0))
+    """
+    words.word("EFG, the kind of file", ("EFG",))
+    words.word("2, the version of the format", ("2",))
+    words.word("R or D, the kind of numbers", ("R", "D"))
+    title = words.string("the title")
+    players = words.strings("player")
+    comment = words.string("the comment") if words.is_string() else ""
+    reader = _Reader(words, Tree(players, title, comment))
+    while reader.tree.missing:
+        reader.node()
+    words.finish("the last node of the tree")
+    return reader.tree
+
+
+class _Reader:
+    """What has been described so far: information sets and outcomes by their numbers."""
+
+    def __init__(self, words: Scanner, tree: Tree) -> None:
+        self.words = words
+        self.tree = tree
+        self.sets: dict[tuple[int, int], int] = {}
+        self.outcomes: dict[int, tuple[float, ...]] = {}
+
+    def node(self) -> None:
+        """One node."""
+        words = self.words
+        missing = self.tree.missing
+        more = f"{missing} more {'branch' if missing == 1 else 'branches'} to fill"
+        kind = words.word(f"a node, c, p or t ({more})", ("c", "p", "t"))
+        words.string("the name of the node")
+        if kind == "t":
+            self.tree.leaf(self._outcome())
+            return
+        player = CHANCE if kind == "c" else self._player()
+        where = self._information_set(player)
+        self.tree.node(where, self._outcome())
+
+    def _player(self) -> int:
+        at = self.words.next
+        number = self.words.whole("the number of the player", 1)
+        if number > len(self.tree.players):
+            self.words.fail(f"a player from 1 to {len(self.tree.players)}, got {number}", at)
+        return number - 1
+
+    def _information_set(self, player: int) -> int:
+        words = self.words
+        at = words.next
+        number = words.whole("the number of the information set")
+        known = self.sets.get((player, number))
+        name = words.string("its name") if words.is_string() else ""
+        if not words.is_mark("{"):
+            if known is None:
+                words.fail(f"actions of information set {number}, which is new here", at)
+            return known
+        opening = words.next
+        chances = None
+        if player == CHANCE:
+            actions, chances = self._chances()
+        else:
+            actions = words.strings("action")
+        if known is None:
+            known = self.tree.information_set(
+                player, name or f"information set {number}", actions, chances
+            )
+            self.sets[player, number] = known
+        self._same(known, number, actions, chances, opening)
+        return known
+
+    def _same(
+        self, known: int, number: int, actions: list[str], chances: list[float] | None, at: Token
+    ) -> None:
+        """Names may be told anew; numbers of actions and probabilities may not."""
+        first = self.tree.sets[known]
+        if len(actions) != len(first.actions):
+            self.words.fail(
+                f"{len(first.actions)} actions in information set {number} as before, "
+                f"got {len(actions)}",
+                at,
+            )
+        pairs = zip(chances or (), first.probabilities, strict=False)
+        if any(abs(now - before) > _DECIMALS for now, before in pairs):
+            self.words.fail(f"the same probabilities in information set {number} as before", at)
+
+    def _chances(self) -> tuple[list[str], list[float]]:
+        """{ "heads" 1/2 "tails" 1/2 }: probabilities that add up to 1."""
+        words = self.words
+        opening = words.next
+        words.mark("{", "before actions with probabilities")
+        actions: list[str] = []
+        values: list[float] = []
+        exact: list[Fraction | None] = []
+        while not (actions and words.is_mark("}")):
+            actions.append(words.string("an action of chance"))
+            value, fraction = words.probability("its probability")
+            values.append(value)
+            exact.append(fraction)
+        words.take()
+        rationals = [fraction for fraction in exact if fraction is not None]
+        if len(rationals) == len(values):
+            if sum(rationals) != 1:
+                words.fail(f"probabilities that add up to 1, got {sum(rationals)}", opening)
+            return actions, values
+        total = sum(values)
+        if round(abs(total - 1), 12) > _DECIMALS:  # rounded: 0.333333 three times is well
+            words.fail(f"probabilities that add up to 1, got {total:.9g}", opening)
+        return actions, [value / total for value in values]
+
+    def _outcome(self) -> tuple[float, ...] | None:
+        words = self.words
+        at = words.next
+        number = words.whole("the number of the outcome")
+        named = words.is_string()
+        if number == 0:
+            if named or words.is_mark("{"):
+                words.fail("no payoffs for outcome 0, which pays nothing")
+            return None
+        if named:
+            words.string("its name")
+        if named or words.is_mark("{"):
+            payoffs = tuple(words.numbers("payoffs", len(self.tree.players)))
+            if self.outcomes.setdefault(number, payoffs) != payoffs:
+                words.fail(f"the same payoffs of outcome {number} as before", at)
+        if number not in self.outcomes:
+            words.fail(f"payoffs of outcome {number}, which is new here", at)
+        return self.outcomes[number]

@@ -1,0 +1,138 @@
+"""Strategic games in Gambit's .nfg format: payoffs cell by cell, or by numbered outcomes.
+
+    NFG 1 R "title" { "player" … } { counts } ["comment"] payoffs …
+    NFG 1 R "title" { "player" … } { { "action" … } … } ["comment"] { { "" payoffs } … } numbers …
+
+Both forms of the action list go with both forms of the body. Cells are listed with the first
+player's action changing fastest; outcome 0 pays nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullswap.games.actions import Vectors
+from fullswap.games.files.tokens import Scanner
+from fullswap.games.game import StructuredGame, from_tensor
+
+_MOST_PLAYERS = 32
+"""Arrays have no more axes to spare (and two actions each would make 2^32 cells)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a file says: payoffs[p, a_1, …, a_N], shape (N, n_1, …, n_N)."""
+
+    title: str
+    comment: str
+    players: tuple[str, ...]
+    actions: tuple[tuple[str, ...], ...]
+    payoffs: Any
+
+    def game(self, name: str) -> StructuredGame:
+        """The structured game, its actions called as in the file.
+
+        One player alone gets company by a second, who has one action and no interest.
+        """
+        payoffs, named = self.payoffs, self.actions
+        if len(self.players) == 1:
+            payoffs = np.stack((payoffs[0], np.zeros_like(payoffs[0])))[:, :, None]
+            named = (*named, ("nothing",))
+        game = from_tensor(payoffs, name)
+        for actions, labels in zip(game.actions, named, strict=True):
+            assert isinstance(actions, Vectors)
+            actions.labels = labels
+        return game
+
+
+def parse(words: Scanner) -> Table:
+    """Read a whole file, from its first word.
+
+    Examples
+    --------
+    >>> text = 'NFG 1 R "e02" { "one" "two" } { 3 2 } 1 1 0 2 0 2 1 1 0 3 2 0'
+    >>> parse(Scanner(text, "e02.nfg")).payoffs[1]
+    array([[1., 1.],
+           [2., 3.],
+           [2., 0.]])
+    """
+    words.word("NFG, the kind of file", ("NFG",))
+    words.word("1, the version of the format", ("1",))
+    words.word("R or D, the kind of numbers", ("R", "D"))
+    title = words.string("the title")
+    at = words.next
+    players = words.strings("player")
+    if not 1 <= len(players) <= _MOST_PLAYERS:
+        words.fail(f"1 to {_MOST_PLAYERS} players, got {len(players)}", at)
+    counts, labels = _actions(words, len(players))
+    comment = words.string("the comment") if words.is_string() else ""
+    # Told now: a damaged count would otherwise ask for more memory than there is.
+    if words.left < math.prod(counts):
+        words.fail(f"payoffs for {' x '.join(map(str, counts))} cells, got {words.left} words")
+    if words.is_mark("{"):
+        flat = _by_outcomes(words, len(players), math.prod(counts))
+    else:
+        flat = _by_cells(words, len(players), math.prod(counts))
+    words.finish(f"the payoffs of {' x '.join(map(str, counts))} cells")
+    payoffs = np.array(flat).reshape((len(players), *counts), order="F")
+    named = labels or [[""] * count for count in counts]
+    return Table(
+        title,
+        comment,
+        tuple(players),
+        tuple(tuple(text or str(k) for k, text in enumerate(row, 1)) for row in named),
+        np.ascontiguousarray(payoffs),
+    )
+
+
+def _actions(words: Scanner, players: int) -> tuple[list[int], list[list[str]] | None]:
+    """{ 2 3 } or { { "a" "b" } { "c" "d" "e" } }: counts, and names where given."""
+    words.mark("{", "before the actions of the players")
+    if words.is_mark("{"):
+        labels = [words.strings("action") for _ in range(players)]
+        words.mark("}", f"after the actions of {players} players")
+        return [len(row) for row in labels], labels
+    counts = [words.whole("the number of actions of a player", 1) for _ in range(players)]
+    words.mark("}", f"after the numbers of actions of {players} players")
+    return counts, None
+
+
+def _by_cells(words: Scanner, players: int, cells: int) -> list[float]:
+    flat = []
+    for k in range(cells * players):
+        flat.append(words.number(f"payoff {k + 1} of {cells * players}"))
+        if words.is_mark(","):
+            words.take()
+    return flat
+
+
+def _by_outcomes(words: Scanner, players: int, cells: int) -> list[float]:
+    words.mark("{", "before the outcomes")
+    outcomes = [[0.0] * players]
+    while not words.is_mark("}"):
+        if not words.is_mark("{"):
+            words.wrong("'{' before an outcome, or '}' after the last")
+        outcomes.append(_outcome(words, players))
+    words.take()
+    flat: list[float] = []
+    for k in range(cells):
+        at = words.next
+        number = words.whole(f"the outcome of cell {k + 1} of {cells}")
+        if number >= len(outcomes):
+            words.fail(f"an outcome from 0 to {len(outcomes) - 1}, got {number}", at)
+        flat.extend(outcomes[number])
+        if words.is_mark(","):
+            words.take()
+    return flat
+
+
+def _outcome(words: Scanner, players: int) -> list[float]:
+    """{ "name" 1, 2 }, the name optional."""
+    words.mark("{", "before an outcome")
+    if words.is_string():
+        words.string("the name of an outcome")
+    return words.rest_of_numbers("payoffs", players)

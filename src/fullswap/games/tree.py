@@ -1,0 +1,280 @@
+"""Game trees, and the structured games they are.
+
+Nodes are given each before its children, the way files list them, so a tree is as deep as it
+likes to be: nothing here recurses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullswap.games.actions import ActionSet, Vectors
+from fullswap.games.game import StructuredGame
+from fullswap.games.sequence import SequenceForm, payoff_maps
+from fullswap.protocols import Points
+
+CHANCE = -1
+"""Chance as a player."""
+_LISTED = 4_000_000
+"""Entries of the list of strategies of a player with imperfect recall."""
+
+
+@dataclass(frozen=True)
+class InformationSet:
+    """Where a player (or chance) cannot tell nodes apart; probabilities only for chance."""
+
+    player: int
+    name: str
+    actions: tuple[str, ...]
+    probabilities: tuple[float, ...] = ()
+
+
+class Tree:
+    """A game tree, grown node by node, each before its children and these in order.
+
+    Payoffs may be given at any node and add up along the path.
+
+    Examples
+    --------
+    >>> tree = Tree(["thrower", "guesser"])
+    >>> coin = tree.information_set(CHANCE, "coin", ["heads", "tails"], [0.5, 0.5])
+    >>> guess = tree.information_set(1, "guess", ["heads", "tails"])
+    >>> _ = tree.node(coin)
+    >>> for pays in (1, -1):
+    ...     _ = tree.node(guess), tree.leaf((-pays, pays)), tree.leaf((pays, -pays))
+    >>> from_tree(tree).payoffs([[0, 1]]).tolist()
+    [[0.0, 0.0]]
+    """
+
+    def __init__(self, players: Sequence[str], title: str = "", comment: str = "") -> None:
+        self.players = tuple(str(player) for player in players)
+        self.title = title
+        self.comment = comment
+        self.sets: list[InformationSet] = []
+        self.where: list[int] = []
+        """Information set of each node, −1 for leaves."""
+        self.parents: list[int] = []
+        self.branches: list[int] = []
+        """Which action of its parent leads to a node."""
+        self.payoffs: list[tuple[float, ...] | None] = []
+        self._open: list[list[int]] = [[-1, 0, 1]]  # nodes with [next, number of] children
+        self._missing = 1
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return len(self.where)
+
+    @property
+    def missing(self) -> int:
+        """Branches that still lead nowhere."""
+        return self._missing
+
+    def information_set(
+        self,
+        player: int,
+        name: str,
+        actions: Sequence[str],
+        probabilities: Sequence[float] | None = None,
+    ) -> int:
+        """Describe an information set, of a player from 0 or of CHANCE; returns its number."""
+        if not CHANCE <= player < len(self.players):
+            raise ValueError(f"player must be 0 to {len(self.players) - 1} or CHANCE, got {player}")
+        if not len(actions):
+            raise ValueError("actions must be one or more names")
+        chances = tuple(float(p) for p in probabilities or ())
+        if len(chances) != (len(actions) if player == CHANCE else 0):
+            raise ValueError("probabilities must be given for each action of chance, and only then")
+        if chances and not (min(chances) >= 0 and abs(sum(chances) - 1) <= 1e-6):
+            raise ValueError(f"probabilities must be >= 0 and add up to 1, got {chances}")
+        self.sets.append(InformationSet(player, name, tuple(map(str, actions)), chances))
+        return len(self.sets) - 1
+
+    def node(self, information_set: int, payoffs: Sequence[float] | None = None) -> int:
+        """Add a node of an information set; its children are added next. Returns its number."""
+        if not 0 <= information_set < len(self.sets):
+            raise ValueError(f"information_set must be a number given, got {information_set}")
+        number = self._add(information_set, payoffs)
+        count = len(self.sets[information_set].actions)
+        self._open.append([number, 0, count])
+        self._missing += count
+        return number
+
+    def leaf(self, payoffs: Sequence[float] | None = None) -> int:
+        """Add an end of the game. Returns its number."""
+        return self._add(-1, payoffs)
+
+    def _add(self, where: int, payoffs: Sequence[float] | None) -> int:
+        if not self._missing:
+            raise ValueError("the tree is complete: no branch is left for another node")
+        paid = None if payoffs is None else tuple(float(value) for value in payoffs)
+        if paid is not None and len(paid) != len(self.players):
+            raise ValueError(f"payoffs must be {len(self.players)} numbers, got {len(paid)}")
+        if paid is not None and not all(map(math.isfinite, paid)):
+            raise ValueError(f"payoffs must be finite, got {paid}")
+        while self._open[-1][1] == self._open[-1][2]:
+            self._open.pop()
+        parent, branch, _ = self._open[-1]
+        self._open[-1][1] += 1
+        self._missing -= 1
+        self.where.append(where)
+        self.parents.append(parent)
+        self.branches.append(branch)
+        self.payoffs.append(paid)
+        return len(self.where) - 1
+
+
+class _Histories:
+    """Sequences of one player, found on the way down the tree.
+
+    A block is what follows one sequence in one information set: as many sequences as actions.
+    """
+
+    def __init__(self) -> None:
+        self.parents, self.sets, self.moves = [-1], [-1], [""]
+        self.blocks: dict[tuple[int, int], int] = {}
+
+    def block(self, where: int, sequence: int, actions: tuple[str, ...]) -> int:
+        """First sequence of the block."""
+        start = self.blocks.setdefault((where, sequence), len(self.parents))
+        if start == len(self.parents):
+            self.parents.extend([sequence] * len(actions))
+            self.sets.extend([where] * len(actions))
+            self.moves.extend(actions)
+        return start
+
+
+def from_tree(tree: Tree, name: str | None = None) -> StructuredGame:
+    """The structured game of a tree.
+
+    Actions are reduced strategies: with perfect recall as :class:`SequenceForm`, their number
+    not mattering; strategies of a player who forgets are listed one by one. One player alone
+    gets company by a second, who has one action and no interest.
+    """
+    if tree.missing:
+        raise ValueError(f"the tree must be complete, {tree.missing} branches lead nowhere")
+    if not tree.players:
+        raise ValueError("the tree must have at least 1 player, got none")
+    histories, sequences, payoffs = _leaves(tree)
+    if len(histories) == 1:
+        histories.append(_Histories())
+        sequences = np.column_stack((sequences, np.zeros_like(sequences)))
+        payoffs = np.column_stack((payoffs, np.zeros_like(payoffs)))
+    sets = [_strategies(tree, player, found) for player, found in enumerate(histories)]
+    return StructuredGame(sets, payoff_maps(sets, sequences, payoffs), name or tree.title or "game")
+
+
+def _leaves(tree: Tree) -> tuple[list[_Histories], Any, Points]:
+    """Per player its sequences; per leaf sequences (l, N), and payoffs times chance (l, N)."""
+    players = len(tree.players)
+    histories = [_Histories() for _ in range(players)]
+    blocks = [0] * tree.nodes
+    at = np.zeros((tree.nodes, players), dtype=np.int64)
+    reach, paid = np.ones(tree.nodes), np.zeros((tree.nodes, players))
+    for k in range(tree.nodes):
+        parent, branch = tree.parents[k], tree.branches[k]
+        if parent >= 0:
+            at[k], reach[k], paid[k] = at[parent], reach[parent], paid[parent]
+            before = tree.sets[tree.where[parent]]
+            if before.player == CHANCE:
+                reach[k] *= before.probabilities[branch]
+            else:
+                at[k, before.player] = blocks[parent] + branch
+        if tree.payoffs[k] is not None:
+            paid[k] += tree.payoffs[k]
+        if tree.where[k] >= 0 and tree.sets[tree.where[k]].player != CHANCE:
+            here = tree.sets[tree.where[k]]
+            own = int(at[k, here.player])
+            blocks[k] = histories[here.player].block(tree.where[k], own, here.actions)
+    leaves = np.flatnonzero(np.array(tree.where) < 0)
+    return histories, at[leaves], paid[leaves] * reach[leaves, None]
+
+
+def _strategies(tree: Tree, player: int, found: _Histories) -> ActionSet:
+    wheres = sorted({where for where, _ in found.blocks})
+    places = [tree.sets[where].name for where in wheres]
+    if len(wheres) < len(found.blocks):
+        return _listed(tree, player, found)
+    renumbered = {where: k for k, where in enumerate(wheres)}
+    sets = [-1] + [renumbered[where] for where in found.sets[1:]]
+    return SequenceForm(found.parents, sets, found.moves, places)
+
+
+def _listed(tree: Tree, player: int, found: _Histories) -> Vectors:
+    """All reduced strategies of a player who may forget, each with the sequences it plays.
+
+    A strategy is settled set by set: the first one that it reaches and has no action for yet is
+    given each action in turn.
+    """
+    dim = len(found.parents)
+    plans, labels = [], []
+    unsettled: list[dict[int, int]] = [{}]
+    while unsettled:
+        strategy = unsettled.pop()
+        plan = np.zeros(dim)
+        plan[0] = 1.0
+        for (where, sequence), start in found.blocks.items():
+            if plan[sequence] and where not in strategy:
+                count = len(tree.sets[where].actions)
+                unsettled.extend({**strategy, where: b} for b in reversed(range(count)))
+                break
+            if plan[sequence]:
+                plan[start + strategy[where]] = 1.0
+        else:
+            plans.append(plan)
+            told = [
+                f"{tree.sets[where].actions[b]} at {tree.sets[where].name}"
+                for where, b in strategy.items()
+            ]
+            labels.append(", ".join(told))
+        if (len(plans) + len(unsettled)) * dim > _LISTED:
+            raise ValueError(
+                f"player {player + 1} ({tree.players[player]}) has imperfect recall and more than "
+                f"{_LISTED // dim} strategies: too many to list; games with perfect recall have "
+                "no such limit"
+            )
+    return Vectors(np.array(plans), labels)
+
+
+def kuhn_poker() -> StructuredGame:
+    """Kuhn's poker with three cards: each antes 1, one bet of 1, check or bet, fold or call.
+
+    Zero-sum; with best play the first player loses 1/18 a game on average.
+
+    Examples
+    --------
+    >>> kuhn_poker()
+    StructuredGame('Kuhn poker', actions 27 × 64, dimensions 13, 13)
+    """
+    cards = ("Jack", "Queen", "King")
+    tree = Tree(["First", "Second"], "Kuhn poker")
+    deals = [(a, b) for a in range(3) for b in range(3) if a != b]
+    names = [f"{cards[a]}-{cards[b]}" for a, b in deals]
+    deal = tree.information_set(CHANCE, "deal", names, [1 / 6] * 6)
+
+    def decisions(player: int, told: str, actions: list[str]) -> list[int]:
+        return [tree.information_set(player, card + told, actions) for card in cards]
+
+    opening = decisions(0, "", ["Check", "Bet"])
+    after_check = decisions(1, " after a check", ["Check", "Bet"])
+    after_bet = decisions(1, " after a bet", ["Fold", "Call"])
+    answer = decisions(0, " after check and bet", ["Fold", "Call"])
+
+    tree.node(deal)
+    for a, b in deals:
+        won = 1 if a > b else -1
+        tree.node(opening[a])
+        tree.node(after_check[b])
+        tree.leaf((won, -won))
+        tree.node(answer[a])
+        tree.leaf((-1, 1))
+        tree.leaf((2 * won, -2 * won))
+        tree.node(after_bet[b])
+        tree.leaf((1, -1))
+        tree.leaf((2 * won, -2 * won))
+    return from_tree(tree)
