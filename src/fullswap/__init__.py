@@ -32,6 +32,7 @@ _HOMES = {
 _MODULES = (
     "adversaries",
     "forecasting",
+    "games",
     "grids",
     "learners",
     "losses",

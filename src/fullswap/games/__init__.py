@@ -1,0 +1,45 @@
+"""Structured games and their correlated equilibria, with gaps checked against every action.
+
+Payoffs are linear in each player's own embedding. That is all that is used, so the number of
+actions does not matter: solve a game of a hundred thousand actions like one of a hundred.
+"""
+
+from fullswap.games import zoo
+from fullswap.games.actions import ActionSet, Curve, Product, Vectors
+from fullswap.games.decompose import decompose
+from fullswap.games.files import parse, read
+from fullswap.games.game import StructuredGame, from_matrices, from_tensor
+from fullswap.games.learner import MixedAction, StructuredLearner
+from fullswap.games.profiles import CorrelatedEquilibrium, Gap
+from fullswap.games.regions import Paraboloid, Region, Sum
+from fullswap.games.sequence import SequenceForm, from_sequence_form
+from fullswap.games.solve import solve
+from fullswap.games.tree import Tree, from_tree
+from fullswap.games.verify import verify
+
+__all__ = [
+    "ActionSet",
+    "CorrelatedEquilibrium",
+    "Curve",
+    "Gap",
+    "MixedAction",
+    "Paraboloid",
+    "Product",
+    "Region",
+    "SequenceForm",
+    "StructuredGame",
+    "StructuredLearner",
+    "Sum",
+    "Tree",
+    "Vectors",
+    "decompose",
+    "from_matrices",
+    "from_sequence_form",
+    "from_tensor",
+    "from_tree",
+    "parse",
+    "read",
+    "solve",
+    "verify",
+    "zoo",
+]

@@ -1,0 +1,134 @@
+"""Correlated equilibria of finite games by linear programming, exactly.
+
+Probabilities P of joint actions are an equilibrium if for every player and actions a ≠ b
+
+    Σ P(a, others)·[u(b, others) − u(a, others)] ≤ 0   over the joint actions of the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fullswap.protocols import Points, Vector
+
+MOST_JOINT = 40_000
+"""Joint actions of games given to the solver."""
+MOST_ENTRIES = 12_000_000
+"""Entries of its matrix: a hundred bytes each, in the end."""
+OBJECTIVES = ("welfare", "fair")
+
+
+def check_size(shape: Sequence[int | None]) -> None:
+    """Whether a game with these numbers of actions is small enough, or a ValueError."""
+    if any(k is None for k in shape):
+        raise ValueError('method "lp" needs finitely many actions; use method="oracle"')
+    sizes = [int(k or 0) for k in shape]
+    joint = math.prod(sizes)
+    entries = sum((k - 1) * joint for k in sizes)
+    if joint > MOST_JOINT or entries > MOST_ENTRIES:
+        raise ValueError(
+            f'method "lp" takes at most {MOST_JOINT} joint actions and {MOST_ENTRIES} constraint '
+            f"entries, the game has {joint} and {entries}; use "
+            'method="matching", or method="oracle" for small gaps'
+        )
+
+
+def as_objective(objective: Any, players: int) -> str | Vector:
+    """A checked objective: its name, or finite weights of the players, shape (players,)."""
+    if objective is None:
+        return "welfare"
+    if isinstance(objective, str):
+        if objective in OBJECTIVES:
+            return objective
+    else:
+        array = np.asarray(objective)
+        if array.shape == (players,) and array.dtype.kind in "iuf" and np.isfinite(array).all():
+            return array.astype(float)
+    raise ValueError(
+        f'objective must be "welfare", "fair" or {players} finite weights of the players, '
+        f"got {objective!r}"
+    )
+
+
+def best_equilibrium(
+    tables: Sequence[Points], objective: str | Vector = "welfare", seconds: float | None = None
+) -> Points | None:
+    """The equilibrium of largest value, as probabilities of shape (n_1, …, n_N).
+
+    Parameters
+    ----------
+    tables : sequence of arrays
+        Payoffs of each player, shape (n_1, …, n_N).
+    objective : {"welfare", "fair"} or weights
+        Maximise the sum of payoffs, the smallest payoff, or the sum with these weights.
+    seconds : float, optional
+        Give up after that: None is returned.
+
+    Examples
+    --------
+    >>> chicken = [np.array([[0.0, 7.0], [2.0, 6.0]]), np.array([[0.0, 2.0], [7.0, 6.0]])]
+    >>> best_equilibrium(chicken).round(6).tolist()
+    [[0.0, 0.25], [0.25, 0.5]]
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, hstack, vstack
+
+    shape = tables[0].shape
+    joint = math.prod(shape)
+    flat = [table.ravel() for table in tables]
+    rows = _incentives(tables)
+    fair = isinstance(objective, str) and objective == "fair"
+    if fair:
+        # one more variable: the smallest payoff, below each of them
+        floors = csr_array(np.column_stack((-np.stack(flat), np.ones(len(flat)))))
+        rows = vstack((hstack((rows, csr_array((rows.shape[0], 1)))), floors)).tocsr()
+        cost = np.append(np.zeros(joint), -1.0)
+    else:
+        weights = np.ones(len(flat)) if isinstance(objective, str) else objective
+        cost = -sum(w * payoff for w, payoff in zip(weights, flat, strict=True))
+    scale = float(np.abs(cost).max()) or 1.0
+    one = np.ones((1, len(cost)))
+    one[0, joint:] = 0.0
+    limit = {} if seconds is None else {"time_limit": max(seconds, 0.01)}
+    bounds = [(0.0, None)] * joint + [(None, None)] * (len(cost) - joint)
+    for tolerance in (1e-10, 1e-7):  # the tighter one is sometimes out of reach
+        found = linprog(
+            cost / scale, rows, np.zeros(rows.shape[0]), one, [1.0], bounds, method="highs",
+            options={"primal_feasibility_tolerance": tolerance, **limit},
+        )  # fmt: skip
+        if found.status in (0, 1):
+            break
+    if found.status != 0:
+        return None
+    probabilities = np.maximum(found.x[:joint], 0.0)
+    return (probabilities / probabilities.sum()).reshape(shape)
+
+
+def _incentives(tables: Sequence[Points]) -> Any:
+    """One row for every player and pair of actions a ≠ b that could pay, payoffs scaled to 1."""
+    from scipy.sparse import csr_array
+
+    shape = tables[0].shape
+    joint = math.prod(shape)
+    places = np.arange(joint).reshape(shape)
+    data, columns, lengths = [], [], []
+    for p, table in enumerate(tables):
+        own = np.moveaxis(table, p, 0).reshape(shape[p], -1)
+        where = np.moveaxis(places, p, 0).reshape(shape[p], -1)
+        own = own / (float(np.ptp(own)) or 1.0)
+        for a in range(shape[p]):
+            gains = own - own[a]
+            # rows without a positive entry hold for every P
+            gains = gains[(gains > 0).any(axis=1)]
+            data.append(gains.ravel())
+            columns.append(np.tile(where[a], len(gains)))
+            lengths.append(np.full(len(gains), gains.shape[1]))
+    starts = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
+    found = csr_array((np.concatenate(data), np.concatenate(columns), starts),
+                      shape=(len(starts) - 1, joint))  # fmt: skip
+    found.eliminate_zeros()
+    return found

@@ -1,0 +1,164 @@
+"""Self-play of Blum–Mansour learners in a finite game, many rounds a call.
+
+Every player has one learner for each action: learner a recommends a distribution Q[a] over the
+actions, the player mixes by the stationary distribution x = xQ, and learner a is charged with the
+share x[a] of what happens. Three learners: regret matching+ that expects the last round to come
+again, multiplicative weights that do, and plain multiplicative weights.
+
+Symbols: N players, player p with k_p actions, K = max k_p, M = Π k_p; sizes (N,) the k_p;
+tables (N, M): payoffs of player p as a (k_p, M/k_p) matrix, own action first, the others in order;
+scores (N, K, K): regrets or cumulative payoffs of learner a for action b; rows Q (N, K, K);
+mixed x (N, K); last (N, K) payoffs of the last round; charges (N, K) cumulative shares G.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from fullswap.kernels.stationary import gth_in_place, stationary_dense
+
+MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2
+"""The three learners."""
+_LARGE = 64
+"""Chains of more states are repaired from the last round by steps, where a few suffice."""
+_STEPS = 12
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def _match(scores, rows, shares, last, k):
+    """Q[a] ∝ (R[a] + expected)₊ where the regrets of the last round are expected again."""
+    for a in range(k):
+        mean = 0.0
+        for b in range(k):
+            mean += rows[a, b] * last[b]
+        total = 0.0
+        for b in range(k):
+            value = max(scores[a, b] + shares[a] * (last[b] - mean), 0.0)
+            rows[a, b] = value
+            total += value
+        if total > 0.0:
+            scale = 1.0 / total
+            for b in range(k):
+                rows[a, b] *= scale
+        else:
+            for b in range(k):
+                rows[a, b] = 1.0 / k
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def _weigh(scores, rows, shares, last, charges, k, optimism, rate):
+    """Q[a, b] ∝ exp(η·(S[a, b] + optimism·x[a]·last[b])); rate 0: η = 2√(ln k/(1 + G[a]))."""
+    for a in range(k):
+        eta = rate if rate > 0.0 else 2.0 * math.sqrt(math.log(k) / (1.0 + charges[a]))
+        hope = optimism * shares[a]
+        most = -np.inf
+        for b in range(k):
+            rows[a, b] = scores[a, b] + hope * last[b]
+            most = max(most, rows[a, b])
+        total = 0.0
+        for b in range(k):
+            rows[a, b] = math.exp(eta * (rows[a, b] - most))
+            total += rows[a, b]
+        scale = 1.0 / total
+        for b in range(k):
+            rows[a, b] *= scale
+
+
+@njit(cache=True)
+def _stationary(rows, x, k, square, steps, residual):
+    """x ← stationary distribution of the leading k × k block of rows."""
+    if k > _LARGE:
+        chain = np.ascontiguousarray(rows[:k, :k])
+        if stationary_dense(chain, x[:k], steps, residual, _STEPS) <= residual:
+            return
+    for a in range(k):
+        for b in range(k):
+            square[a, b] = rows[a, b]
+    gth_in_place(square, k, x)
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _payoffs(table, sizes, mixed, player, joint, out):
+    """Expected payoff of each action of a player against the others' mixed actions."""
+    length = 1
+    joint[0] = 1.0
+    for other in range(sizes.shape[0]):
+        if other == player:
+            continue
+        k = sizes[other]
+        # from the back, so that no weight is overwritten before it is used
+        for i in range(length - 1, -1, -1):
+            weight = joint[i]
+            for j in range(k - 1, -1, -1):
+                joint[i * k + j] = weight * mixed[other, j]
+        length *= k
+    for a in range(sizes[player]):
+        total = 0.0
+        start = a * length
+        for j in range(length):
+            total += table[start + j] * joint[j]
+        out[a] = total
+
+
+@njit(cache=True, fastmath={"contract", "reassoc"})
+def _learn(scores, rows, shares, last, charges, k, matching):
+    """Charge learner a with x[a] times the payoffs; regrets are clipped at 0."""
+    for a in range(k):
+        share = shares[a]
+        charges[a] += share
+        mean = 0.0
+        if matching:
+            for b in range(k):
+                mean += rows[a, b] * last[b]
+        for b in range(k):
+            value = scores[a, b] + share * (last[b] - mean)
+            scores[a, b] = max(value, 0.0) if matching else value
+
+
+@njit(cache=True)
+def play_rounds(
+    tables: NDArray,
+    sizes: NDArray,
+    scores: NDArray,
+    rows: NDArray,
+    mixed: NDArray,
+    last: NDArray,
+    charges: NDArray,
+    rule: int,
+    rate: float,
+    residual: float,
+    history: NDArray,
+) -> None:
+    """Play len(history) rounds; all state is updated and history (rounds, N, K) is written.
+
+    ``rate`` is the step η of multiplicative weights for payoffs in [0, 1]; 0 for the one that
+    falls with the charges. ``residual`` is how far from stationary, ‖xQ − x‖₁, the mixed actions
+    of many actions may be.
+    """
+    players, most = mixed.shape
+    square, steps = np.empty((most, most)), np.empty((3, most))
+    joint = np.empty(tables.shape[1])
+    optimism = 1.0 if rule == OPTIMISTIC else 0.0
+    for t in range(history.shape[0]):
+        for p in range(players):
+            k = sizes[p]
+            if rule == MATCHING:
+                _match(scores[p], rows[p], mixed[p], last[p], k)
+            else:
+                _weigh(scores[p], rows[p], mixed[p], last[p], charges[p], k, optimism, rate)
+            x = history[t, p]
+            for a in range(k):
+                x[a] = mixed[p, a]
+            for a in range(k, most):
+                x[a] = 0.0
+            _stationary(rows[p], x, k, square, steps[:, :k], residual)
+        for p in range(players):
+            for a in range(most):
+                mixed[p, a] = history[t, p, a]
+        for p in range(players):
+            _payoffs(tables[p], sizes, mixed, p, joint, last[p])
+            _learn(scores[p], rows[p], mixed[p], last[p], charges[p], sizes[p], rule == MATCHING)
