@@ -70,8 +70,24 @@ def _app() -> Any:
             raise typer.Exit(1)
 
     @app.command()
+    def equilibrium(
+        game: str = typer.Argument(help="A .nfg or .efg file, or a game of the zoo such as ring."),
+        settings: list[str] = typer.Option(  # noqa: B008
+            [], "--set", metavar="NAME=VALUE", help="Argument of a game of the zoo, e.g. n=100000."
+        ),
+        gap: float = typer.Option(0.01, help="Largest gain by any swap of recommendations."),
+        method: str = typer.Option("auto", help="auto, matching, optimistic, weights, oracle, lp."),
+        seconds: float | None = typer.Option(None, help="Stop soon after that time."),
+        seed: int = typer.Option(0, min=0, help="Seed of the actions to begin with."),
+        plot: Path | None = typer.Option(None, help="Draw the joint distribution."),  # noqa: B008
+        as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    ) -> None:
+        """Solve a game: a correlated equilibrium, its gap checked against every action."""
+        _equilibrium(game, settings, gap, method, seconds, seed, plot, as_json)
+
+    @app.command()
     def reproduce(
-        what: str = typer.Argument("table", help="table, search or forecasters."),
+        what: str = typer.Argument("table", help="table, search, forecasters or equilibria."),
         quick: bool = typer.Option(True, "--quick/--full", help="Fewer and shorter runs."),
         workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
         seed: int = typer.Option(0, min=0, help="First seed."),
@@ -80,15 +96,19 @@ def _app() -> Any:
         ),
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
-        """Measure: the growth of regret, the worst adversary found, or forecasters compared."""
+        """Measure the growth of regret, or the worst adversary found, or compare methods."""
         if what == "table":
             _growth(quick, workers, seed, as_json)
         elif what == "search":
             _search(quick, workers, seed, as_json)
         elif what == "forecasters":
             _forecasters(quick, seed, data, as_json)
+        elif what == "equilibria":
+            _equilibria(quick, seed, as_json)
         else:
-            raise typer.BadParameter(f"must be table, search or forecasters, got {what!r}")
+            raise typer.BadParameter(
+                f"must be table, search, forecasters or equilibria, got {what!r}"
+            )
 
     return app
 
@@ -159,6 +179,98 @@ def _forecasters(quick: bool, seed: int, data: Path | None, as_json: bool) -> No
             for s in found
         ],
     )  # fmt: skip
+
+
+def _equilibria(quick: bool, seed: int, as_json: bool) -> None:
+    from fullswap.experiments import equilibria
+
+    with _progress("games") as advance:
+        found = equilibria.measure(quick, seed, advance)
+    if as_json:
+        print(json.dumps([asdict(timing) for timing in found], indent=2))
+        return
+    _print_table(
+        "CPU seconds to a verified gap of 0.01",
+        ("game", "actions", "d", "method", "seconds", "gap", "rounds", "note"),
+        [
+            (t.game, str(t.actions), str(t.dim), t.method, f"{t.seconds:.3g}", f"{t.gap:.2g}",
+             str(t.rounds), t.note)
+            for t in found
+        ],
+    )  # fmt: skip
+
+
+def _equilibrium(
+    game: str,
+    settings: list[str],
+    gap: float,
+    method: str,
+    seconds: float | None,
+    seed: int,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    import typer
+
+    from fullswap.games import solve
+
+    posed = _game(game, settings)
+    try:
+        found = solve(posed, gap, method, seed, seconds=seconds)
+        if plot is not None:
+            from fullswap.report import joint_distribution
+
+            joint_distribution(found).savefig(plot, bbox_inches="tight")
+    except (ValueError, OSError, ImportError) as error:
+        print(f"fullswap equilibrium: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    if as_json:
+        print(found.to_json())
+    else:
+        print(found)
+        shown = (-found.weights).argsort(kind="stable")[:20]
+        players = range(posed.players)
+        _print_table(
+            f"The {len(shown)} likeliest of {len(found.weights)} joint actions",
+            (*(f"player {i + 1}" for i in players), "probability"),
+            [
+                (*(posed.actions[i].describe(found.support[k, i]) for i in players),
+                 f"{found.weights[k]:.4f}")
+                for k in shown
+            ],
+        )  # fmt: skip
+    if not found.reached:
+        raise typer.Exit(1)
+
+
+def _game(name: str, settings: list[str]) -> Any:
+    """A game of the zoo with its settings, or one from a file."""
+    import typer
+
+    from fullswap.games import read, zoo
+
+    if name not in zoo.GAMES:
+        if not Path(name).is_file():
+            known = ", ".join(zoo.GAMES)
+            raise typer.BadParameter(f"{name!r} is neither a file nor a game of the zoo ({known})")
+        if settings:
+            raise typer.BadParameter(f"--set is for games of the zoo, and {name!r} is a file")
+        try:
+            return read(name)
+        except (ValueError, OSError) as error:
+            print(f"fullswap equilibrium: {error}", file=sys.stderr)
+            raise typer.Exit(1) from None
+    values: dict[str, Any] = {}
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        try:
+            values[key] = json.loads(value)
+        except ValueError:
+            raise typer.BadParameter(f"--set must be NAME=NUMBER, got {setting!r}") from None
+    try:
+        return zoo.GAMES[name](**values)
+    except (TypeError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -49,8 +49,9 @@ def _gap(game: StructuredGame, player: int, columns: list[Any], weights: Vector)
     own = game.actions[player]
     vectors = game.vectors(player, columns) * weights[:, None]
     recommended, where = np.unique(columns[player], return_inverse=True)
-    directions = np.zeros((len(recommended), own.dim))
-    np.add.at(directions, where.ravel(), vectors)
+    order = np.argsort(where.ravel(), kind="stable")
+    starts = np.searchsorted(where.ravel()[order], np.arange(len(recommended)))
+    directions = np.add.reduceat(vectors[order], starts, axis=0)
     deviations, values = own.best(directions)
     kept = np.einsum("ij,ij->i", own.embed(recommended), directions)
     gains = np.maximum(values - kept, 0.0)
