@@ -48,6 +48,8 @@ def test_forecasters_are_compared():
         (["reproduce", "forecasters", "--data", "no/such/folder"], "--data"),
         (["demo", "--seed", "-1"], "--seed"),
         (["nonsense"], "nonsense"),
+        (["equilibrium", "nothing"], "nothing"),
+        (["equilibrium", "ring", "--set", "m=3"], "'m'"),
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_why(arguments, named):
@@ -61,3 +63,22 @@ def test_without_the_extra_the_command_says_what_to_install():
     result = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
     assert result.returncode == 1
     assert "fullswap[cli]" in result.stderr
+
+
+def test_equilibrium_of_a_game_of_the_zoo(tmp_path):
+    picture = tmp_path / "ring.png"
+    result = fullswap("equilibrium", "ring", "--set", "n=1000", "--plot", str(picture))
+    assert result.returncode == 0, result.stderr
+    assert "gap" in result.stdout and "probability" in result.stdout
+    assert picture.stat().st_size > 1000
+
+
+def test_equilibrium_of_a_file_as_json(tmp_path):
+    file = tmp_path / "chicken.nfg"
+    file.write_text('NFG 1 R "Chicken" { "a" "b" } { 2 2 } 0 0 2 7 7 2 6 6', encoding="utf-8")
+    found = json.loads(fullswap("equilibrium", str(file), "--json").stdout)
+    assert found["reached"] and found["gap"] <= 0.01
+    assert found["payoffs"] == pytest.approx([5.25, 5.25])
+    file.write_text('NFG 1 R "Chicken" { "a" "b" } { 2 2 } 0 0 2', encoding="utf-8")
+    damaged = fullswap("equilibrium", str(file))
+    assert damaged.returncode == 1 and "line 1" in damaged.stderr

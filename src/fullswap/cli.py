@@ -232,7 +232,7 @@ def _equilibrium(
         players = range(posed.players)
         _print_table(
             f"The {len(shown)} likeliest of {len(found.weights)} joint actions",
-            (*(f"player {i + 1}" for i in players), "probability"),
+            (*(f"player {i}" for i in players), "probability"),
             [
                 (*(posed.actions[i].describe(found.support[k, i]) for i in players),
                  f"{found.weights[k]:.4f}")

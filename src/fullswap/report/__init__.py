@@ -1,10 +1,11 @@
-"""Pictures of calibration, drawn with matplotlib (the extra ``plot``).
+"""Pictures of calibration and of equilibria, drawn with matplotlib (the extra ``plot``).
 
 Every function returns a `matplotlib.figure.Figure` of its own, or draws on the axes it is given;
 pyplot and its global state are not touched. ``figure.savefig("name.svg")`` writes it.
 """
 
+from fullswap.report.equilibria import joint_distribution, marginals
 from fullswap.report.history import calibration_history
 from fullswap.report.reliability import reliability_diagram
 
-__all__ = ["calibration_history", "reliability_diagram"]
+__all__ = ["calibration_history", "joint_distribution", "marginals", "reliability_diagram"]
