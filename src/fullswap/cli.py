@@ -187,7 +187,10 @@ def _equilibria(quick: bool, seed: int, as_json: bool) -> None:
     with _progress("games") as advance:
         found = equilibria.measure(quick, seed, advance)
     if as_json:
-        print(json.dumps([asdict(timing) for timing in found], indent=2))
+        rows = [asdict(timing) for timing in found]
+        # JSON has no NaN: no gap where nothing was found
+        found_only = [{k: None if v != v else v for k, v in row.items()} for row in rows]
+        print(json.dumps(found_only, indent=2))
         return
     _print_table(
         "CPU seconds to a verified gap of 0.01",
