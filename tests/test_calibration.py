@@ -484,6 +484,8 @@ BAD_EVENTS = [
     ((1, 0.5), r"y_proba has shape \(\)"),
     (([1, 0], [[0.5], [0.5]]), r"y_proba has shape \(2, 1\)"),
     ((["a", "b"], [0.5, 0.5]), "y_true is .*real numbers"),
+    ((np.array(["1", "0"], dtype=object), [0.5, 0.5]), "y_true is .*real numbers"),
+    ((np.ma.array([1, 0], mask=[0, 1]), [0.5, 0.5]), "(?s)y_true is .*real numbers"),
     (([1, 0], [0.5, 0.5j]), "y_proba is .*real numbers"),
     (([1, 0], [0.5, 0.5], [1, -1]), r"sample_weight\[1\] is -1.0"),
     (([1, 0], [0.5, 0.5], [1, np.inf]), r"sample_weight\[1\] is inf"),
@@ -567,8 +569,8 @@ def test_bad_choices_are_named():
             metrics.calibration_error(y, p, **choice)
     with pytest.raises(ValueError, match="bins is 3; allowed: None for kind='joint'"):
         metrics.calibration_error([0, 1], THIRDS, kind="joint", bins=3)
-    for step in (0.3, 0, -0.5, 2, np.nan, "0.5", 1e-9):
-        with pytest.raises(ValueError, match="step is"):
+    for step in (0.3, 0, -0.5, 2, np.nan, "0.3", 1e-9, True):
+        with pytest.raises(ValueError, match="step must divide 1"):
             metrics.discretised_swap_regret_issued(y, p, step)
     with pytest.raises(ValueError, match="step is None and actions is None"):
         metrics.discretised_swap_regret_issued(y, p)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from forecasting import rounds_of
 from fullswap.forecasting import Forecaster
-from fullswap.forecasting.binary import steps_of
 from fullswap.forecasting.state import pack, unpack
+from fullswap.grids.steps import steps_of
 
 SHAPES = {
     "crossing": {},
@@ -572,6 +572,13 @@ def test_horizons_that_are_none_are_refused(horizon, loss):
     assert repr(horizon) in str(error.value)
 
 
+def test_a_horizon_beyond_what_floats_count_is_refused():
+    Forecaster(2**53)
+    for horizon in (2**53 + 1, 10**400):
+        with pytest.raises(ValueError, match=f"horizon must be at most {2**53}"):
+            Forecaster(horizon)
+
+
 @pytest.mark.parametrize(
     "step",
     [0.3, 0, -0.05, "abc", "0%", math.nan, math.inf, 2, "7%", "-5%", "", [0.5], 1e-9, True],
@@ -633,6 +640,7 @@ def test_unknown_arguments_are_refused(arguments, message):
         ([1, 0], [1, 1.6], ("sample_weight must lie in", "1.5", "got 1.6 at position 1")),
         ([1, 0], [-0.5, 1], ("sample_weight must lie in", "1.5", "got -0.5 at position 0")),
         ([1, 0], ["1", "1"], ("sample_weight must be numbers",)),
+        (np.ma.array([1, 0], mask=[True, False]), None, ("outcomes must be numbers", "masked")),
     ],
 )  # fmt: skip
 def test_bad_runs_are_refused_whole(forecaster, outcomes, sample_weight, fragments):

@@ -520,6 +520,7 @@ def test_forecasts_pending_across_a_refinement_are_learnt_where_they_were_made()
         ({"models": 0}, "models"), ({"horizon": 0}, "horizon"), ({"horizon": 1.5}, "horizon"),
         ({"method": "magic"}, "method"), ({"method": "per_bin", "models": 2}, "per_bin"),
         ({"method": "one_weight", "classes": 3}, "one_weight"),
+        ({"method": "per_bin", "bins": 10**5}, "bins"),
         ({"method": "per_bin", "bins": None}, "bins"), ({"feedback": "none"}, "feedback"),
         ({"max_weight": 0.0}, "max_weight"), ({"seed": "x"}, "seed"),
     ],
@@ -555,6 +556,7 @@ def test_predict_refuses_and_changes_nothing(models, p):
         ([0.5, 0.5], [0, 1], [1, 3], "sample_weight"),
         ([[0.5, 0.1], [0.5, 0.1]], [0, 1], None, "shape"),
         (0.5, [1], None, "shape"),
+        (np.ma.array([0.5, 0.5], mask=[False, True]), [0, 1], None, "p .*masked"),
     ],
 )
 def test_run_refuses_and_changes_nothing(p, y, weights, named):
@@ -583,3 +585,18 @@ def test_numbers_of_any_kind_serve(p):
 def test_an_empty_run_is_a_run():
     run = Recalibrator().run([], [])
     assert len(run) == 0 and run.issued.shape == (0,)
+
+
+@pytest.mark.parametrize("step", [np.int64(1), np.array(0.05), np.float64(0.05), "5%"])
+def test_any_step_that_is_taken_can_be_saved(step):
+    recalibrator = Recalibrator(step=step)
+    assert Recalibrator.from_json(recalibrator.to_json()).step == recalibrator.step
+
+
+@pytest.mark.parametrize("method", ["experts", "per_bin", "one_weight"])
+def test_writing_into_a_run_leaves_the_forecaster_alone(method):
+    recalibrator = Recalibrator(method=method)
+    run = recalibrator.run([0.2, 0.7, 0.4], [1, 0, 1])
+    before = recalibrator.peek(0.5)
+    run.points[:] = 0.123
+    assert np.array_equal(recalibrator.peek(0.5).points, before.points)

@@ -458,6 +458,8 @@ GOOD = [0.0, 1.0, 1.0]
         (dict(y_proba=[0.1, -0.1, 0.5]), r"y_proba\[1\] is -0.1; allowed"),
         (dict(y_proba=[0.1, np.inf, 0.5]), r"y_proba\[1\] is inf; allowed"),
         (dict(y_proba=["a", "b", "c"]), r"y_proba is \['a', 'b', 'c'\]; allowed: arrays of numb"),
+        (dict(y_true=np.array(["0", "1", "1"], dtype=object)), "y_true is .*arrays of numb"),
+        (dict(y_true=np.ma.array([0, 1, 1], mask=[0, 1, 0])), "(?s)y_true is .*arrays of numb"),
         (dict(y_proba=[None, 0.1, 0.2]), r"y_proba\[0\] is nan; allowed"),
         (dict(y_proba=[0.1, 0.2]), "y_proba has length 2; allowed: 3, the length of y_true"),
         (dict(y_proba=[[0.1, 0.9]] * 3), r"y_proba has shape \(3, 2\); allowed: \(T,\)"),

@@ -30,7 +30,10 @@ Recorded = tuple[Labels, Points, Labels]
 
 
 class OnlineForecaster(ABC):
-    """Forecast, wait for the outcome, learn; outcomes may come late, out of order or never."""
+    """Forecast, wait for the outcome, learn; outcomes may come late, out of order or never.
+
+    One thread at a time: nothing is locked.
+    """
 
     _settings: tuple[str, ...] = ()
     """Constructor arguments that are saved, by the name of the attribute that holds them."""
@@ -291,7 +294,7 @@ class OnlineForecaster(ABC):
         empty = (np.zeros((0, width), np.int32), np.zeros((0, width)), np.zeros(0, np.int32))
         labels, weights, issued = zip(*(parts or [empty]), strict=True)
         return ForecastRun(
-            self._points,
+            self._points.copy(),  # the forecaster goes on with its own, whatever becomes of these
             np.concatenate([_widened(part, width) for part in labels]),
             np.concatenate([_widened(part, width) for part in weights]),
             np.concatenate(issued),
@@ -379,6 +382,10 @@ class OnlineForecaster(ABC):
 
     def _load_memo(self, memo: Any) -> Any:
         return memo
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._settings)
+        return f"{type(self).__name__}({told}; {self.rounds} events)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, (self.to_json(),)

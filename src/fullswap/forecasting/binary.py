@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from fullswap.certificates import Certificate
-from fullswap.forecasting.checks import as_numbers, binary_outcome, binary_outcomes, checked_horizon
+from fullswap.forecasting.checks import binary_outcome, binary_outcomes, checked_horizon
 from fullswap.forecasting.line import LineBank
 from fullswap.forecasting.log_loss import LogCrossing, log_plan
 from fullswap.forecasting.planned import PlannedForecaster
 from fullswap.grids import Grid
+from fullswap.grids.steps import steps_of
 from fullswap.losses import LossClass
 from fullswap.protocols import Vector
 from fullswap.sets import Interval
 from fullswap.template.plan import Plan, plan
-
-MAX_STEPS = 10**6
 
 
 class Forecaster(PlannedForecaster):
@@ -174,36 +172,6 @@ class Forecaster(PlannedForecaster):
 
     def _as_outcomes(self, outcomes: Any) -> Any:
         return binary_outcomes(outcomes)
-
-
-def steps_of(step: Any) -> int:
-    """How many steps make 1; steps may be written 0.05, 1/20 or "5%".
-
-    Examples
-    --------
-    >>> steps_of(0.05), steps_of("5%"), steps_of("1/20")
-    (20, 20, 20)
-    """
-    try:
-        if isinstance(step, str):
-            text = step.strip()
-            size = Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
-            count = 1 / size
-            near = round(count)
-            whole = count == near or abs(float(count) - near) <= 1e-9 * near
-        else:
-            array = as_numbers("step", step)
-            number = math.nan if array.ndim or array.dtype.kind == "b" else float(array)
-            near = round(1 / number)
-            whole = abs(number * near - 1) <= 1e-9
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-        near, whole = 0, False
-    if not whole or not 1 <= near <= MAX_STEPS:
-        raise ValueError(
-            f"step must divide 1 into at most {MAX_STEPS} equal steps, such as 0.05, 1/20 or "
-            f"'5%', got {step!r}"
-        )
-    return near
 
 
 @lru_cache(maxsize=256)  # many streams of one kind share a plan

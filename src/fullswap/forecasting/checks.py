@@ -9,6 +9,9 @@ import numpy as np
 
 from fullswap.protocols import Points, Vector
 
+MOST_EVENTS = 2**53
+"""Largest horizon: up to there floats count events one by one."""
+
 
 def as_numbers(name: str, values: Any) -> Any:
     """An array of real numbers, of whatever precision it came in."""
@@ -16,6 +19,8 @@ def as_numbers(name: str, values: Any) -> Any:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must be numbers in a regular array: {error}") from None
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} must be numbers, got an array with masked entries")
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be numbers, got an array of {array.dtype}")
     return array
@@ -153,6 +158,8 @@ def checked_horizon(horizon: Any) -> int | None:
     whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
     if horizon is not None and not (whole and horizon >= 1):
         raise ValueError(f"horizon must be a whole number >= 1, or None, got {horizon!r}")
+    if horizon is not None and horizon > MOST_EVENTS:
+        raise ValueError(f"horizon must be at most {MOST_EVENTS}, or None, got {horizon!r}")
     return None if horizon is None else int(horizon)
 
 

@@ -20,6 +20,8 @@ from fullswap.protocols import Vector
 
 USUAL_HORIZON = 10_000
 """Events for which the one weight's rate is chosen if no horizon is given."""
+MOST_BINS = 4000
+"""Of "per_bin", which keeps bins·(bins + 1) points."""
 
 
 class _OneModelBank:
@@ -118,6 +120,8 @@ class PerBinBank(_OneModelBank):
     """A calibrated forecaster for each bin of the model's probability; as many bins as cells."""
 
     def __init__(self, cells: int) -> None:
+        if cells > MOST_BINS:
+            raise ValueError(f"bins must be at most {MOST_BINS} with 'per_bin', got {cells}")
         super().__init__(cells, cells, 0.0)
 
     def bound(self, mass: float, horizon: bool) -> float:

@@ -11,7 +11,6 @@ import numpy as np
 from fullswap.anytime import Schedule
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
-from fullswap.forecasting.binary import steps_of
 from fullswap.forecasting.checks import binary_outcome, binary_outcomes
 from fullswap.forecasting.contexts import as_context, as_contexts
 from fullswap.forecasting.experts import Claim, ExpertBank, dump_memo, load_memo
@@ -25,6 +24,7 @@ from fullswap.forecasting.recalibration_bounds import (
     one_weight_rate,
     per_bin_regret,
 )
+from fullswap.grids.steps import steps_of
 from fullswap.protocols import Mixture, Vector
 from fullswap.theorems import THEOREMS, Constants, Geometry, with_learning_cost
 
@@ -98,7 +98,10 @@ class Recalibrator(OnlineForecaster):
         self.models = _count("models", models, 1, MOST_MODELS)
         self.horizon = None if horizon is None else _count("horizon", horizon, 1, 2**53)
         self.bins = None if bins is None else _count("bins", bins, 1, 10**6)
-        self.step, self.method = step, method
+        if step is not None:
+            steps_of(step)
+        self.step = step if step is None or isinstance(step, str) else float(step)
+        self.method = method
         if method != "experts" and (self.classes > 2 or self.models > 1):
             raise ValueError(f"method={method!r} takes one model of two classes, not more")
         self._schedule: Schedule | None = None

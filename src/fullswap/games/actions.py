@@ -41,9 +41,11 @@ class ActionSet(ABC):
     def best(self, directions: Points) -> tuple[Column, Vector]:
         """For each direction (m, dim): an action that maximises ⟨v, direction⟩, and the maximum."""
 
-    @abstractmethod
     def check(self, actions: Any, name: str) -> Column:
-        """A column of actions of this set, or a ValueError."""
+        """A column of actions of this set, or a ValueError: numbers 0 … n − 1, or any of R."""
+        if self.size is None:
+            return as_floats(name, actions)
+        return as_indices(name, actions, self.size)
 
     def describe(self, action: Any) -> str:
         """One action in words."""
@@ -228,7 +230,8 @@ class Product(ActionSet):
 def as_matrix(name: str, values: Any) -> Points:
     """Finite numbers of shape (n, d), n and d at least 1."""
     try:
-        array = np.array(values, dtype=float)
+        array = np.array(values)
+        array = array.astype(float, casting="same_kind" if array.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers of shape (n, d), got {values!r}") from None
     if array.ndim != 2 or 0 in array.shape:

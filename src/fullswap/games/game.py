@@ -8,6 +8,7 @@ billion actions are as good as ten if their embeddings are low-dimensional.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from fullswap.protocols import Points, Vector
 
 Against = Callable[[list[Column]], Points]
 """Columns of the other players' actions, in order ↦ payoff vectors (m, dim)."""
+BLOCK = 4_000_000
+"""Entries of payoff vectors that are formed at once."""
 
 
 class StructuredGame:
@@ -63,7 +66,12 @@ class StructuredGame:
         wrong = [s for s in self.actions if not isinstance(s, ActionSet)]
         if wrong:
             raise ValueError(f"actions must be sets of fullswap.games.actions, got {wrong[0]!r}")
-        self.errors = tuple(float(e) for e in errors or [0.0] * len(self.actions))
+        self.errors = tuple(map(float, [0.0] * len(self.actions) if errors is None else errors))
+        if len(self.errors) != len(self.actions) or not all(0 <= e < math.inf for e in self.errors):
+            raise ValueError(
+                f"errors must be {len(self.actions)} finite numbers >= 0, one for each player, "
+                f"got {errors!r}"
+            )
 
     @property
     def players(self) -> int:
@@ -84,16 +92,18 @@ class StructuredGame:
     def payoffs(self, support: Any) -> Points:
         """Payoffs of all players for rows of joint actions (m, players), shape (m, players)."""
         columns = self.columns(support)
-        return np.column_stack(
-            [
-                np.einsum("ij,ij->i", s.embed(columns[i]), self.vectors(i, columns))
-                for i, s in enumerate(self.actions)
-            ]
-        )
+        found = np.empty((len(columns[0]), self.players))
+        for i, s in enumerate(self.actions):
+            width = max(1, BLOCK // s.dim)
+            for start in range(0, len(found), width):
+                part = [column[start : start + width] for column in columns]
+                own, vectors = s.embed(part[i]), self.vectors(i, part)
+                found[start : start + width, i] = np.einsum("ij,ij->i", own, vectors)
+        return found
 
     def columns(self, support: Any) -> list[Column]:
         """Checked columns of joint actions."""
-        rows = np.asarray(support)
+        rows = as_support(support, self.players)
         if rows.ndim != 2 or rows.shape[1] != self.players:
             raise ValueError(f"support must have shape (m, {self.players}), got {rows.shape}")
         return [s.check(rows[:, i], f"support[:, {i}]") for i, s in enumerate(self.actions)]
@@ -161,7 +171,9 @@ def from_matrices(A: Any, B: Any, rank: int | None = None, name: str = "game") -
     first, second = as_matrix("A", A), as_matrix("B", B)
     if first.shape != second.shape:
         raise ValueError(f"A and B must have the same shape, got {first.shape} and {second.shape}")
-    if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 1):
+    if rank is not None and (
+        isinstance(rank, bool) or not isinstance(rank, numbers.Integral) or rank < 1
+    ):
         raise ValueError(f"rank must be a whole number >= 1, or None, got {rank!r}")
     own, other, error = _factors(first, rank)
     own2, other2, error2 = _factors(second.T, rank)
@@ -188,7 +200,11 @@ def _factors(matrix: Points, rank: int | None) -> tuple[Points, Points, float]:
 
 def from_tensor(payoffs: Any, name: str = "game") -> StructuredGame:
     """The game with payoffs[p, a_1, …, a_N] for player p, shape (N, n_1, …, n_N)."""
-    array = np.array(payoffs, dtype=float)
+    try:
+        array = np.array(payoffs)
+        array = array.astype(float, casting="same_kind" if array.dtype.kind == "c" else "unsafe")
+    except (TypeError, ValueError):
+        raise ValueError("payoffs must be numbers of shape (N, n_1, …, n_N)") from None
     if array.ndim < 3 or array.shape[0] != array.ndim - 1 or 0 in array.shape:
         raise ValueError(
             f"payoffs must have shape (N, n_1, …, n_N) for N >= 2 players, got {array.shape}"
@@ -203,6 +219,36 @@ def from_tensor(payoffs: Any, name: str = "game") -> StructuredGame:
 
     sets = [Vectors(np.eye(n)) for n in array.shape[1:]]
     return StructuredGame(sets, [against(p) for p in range(players)], name)
+
+
+def as_support(support: Any, players: int) -> Any:
+    """Rows of joint actions as an array; points, given as tuples or rows, become tuples.
+
+    Examples
+    --------
+    >>> as_support([[(0.5, 1), 3]], 2)
+    array([[(0.5, 1.0), 3]], dtype=object)
+    """
+    if isinstance(support, np.ndarray) and support.ndim <= 2:
+        return support
+    try:
+        rows = [list(row) for row in support]
+    except TypeError:
+        return np.asarray(support)
+    if any(len(row) != players for row in rows):
+        raise ValueError(f"support must have an action of each of {players} players in every row")
+    if all(is_single(action) for row in rows for action in row):
+        return np.asarray(rows).reshape(len(rows), players)
+    array = np.empty((len(rows), players), dtype=object)
+    for i, row in enumerate(rows):
+        for p, action in enumerate(row):
+            array[i, p] = action if is_single(action) else tuple(np.asarray(action).tolist())
+    return array
+
+
+def is_single(value: Any) -> bool:
+    """Whether this is one thing, and not a row of several."""
+    return not isinstance(value, list | tuple) and np.ndim(value) == 0
 
 
 def payoff_range(game: StructuredGame) -> Vector | None:

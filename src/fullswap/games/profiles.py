@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,8 +57,8 @@ class CorrelatedEquilibrium:
         For each player, verified against every action.
     rounds : int
         Rounds of self-play that led here (0 for other methods).
-    reached : bool
-        Whether the gap asked for was reached.
+    reached : bool or None
+        Whether the gap asked for was reached; None if none was asked for.
     method : str
         How it was found.
     """
@@ -67,7 +68,7 @@ class CorrelatedEquilibrium:
     weights: Vector = field(repr=False)
     gaps: tuple[Gap, ...] = field(repr=False)
     rounds: int = 0
-    reached: bool = True
+    reached: bool | None = None
     method: str = ""
 
     @property
@@ -92,6 +93,8 @@ class CorrelatedEquilibrium:
 
     def sample(self, size: int, seed: Any = None) -> Any:
         """Draw recommendations, shape (size, players)."""
+        if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < 0:
+            raise ValueError(f"size must be a whole number >= 0, got {size!r}")
         generator = np.random.default_rng(seed)
         return self.support[generator.choice(len(self.weights), size, p=self.weights)]
 
@@ -106,13 +109,15 @@ class CorrelatedEquilibrium:
             raise ImportError("to_frame needs its extra: pip install 'fullswap[frames]'") from None
         players = range(self.game.players)
         payoffs = self.game.payoffs(self.support)
-        columns: dict[str, Any] = {f"action_{i}": self.support[:, i] for i in players}
+        actions = self.game.columns(self.support)  # numbers of finite sets as whole numbers
+        columns: dict[str, Any] = {f"action_{i}": actions[i] for i in players}
         columns["probability"] = self.weights
         columns.update({f"payoff_{i}": payoffs[:, i] for i in players})
         return narwhals.from_dict(columns, backend=backend).to_native()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
+        columns = [column.tolist() for column in self.game.columns(self.support)]
         return {
             "game": self.game.name,
             "method": self.method,
@@ -122,7 +127,7 @@ class CorrelatedEquilibrium:
             "coarse_gap": self.coarse_gap,
             "gaps": [g.swap for g in self.gaps],
             "payoffs": self.payoffs.tolist(),
-            "support": self.support.tolist(),
+            "support": [list(row) for row in zip(*columns, strict=True)],
             "weights": self.weights.tolist(),
         }
 
@@ -132,7 +137,7 @@ class CorrelatedEquilibrium:
 
     def __str__(self) -> str:
         paid = ", ".join(f"{value:.4g}" for value in self.payoffs)
-        state = "" if self.reached else " (the gap asked for was not reached)"
+        state = " (the gap asked for was not reached)" if self.reached is False else ""
         return (
             f"{self.game.name}: correlated equilibrium with gap {self.gap:.3g}{state}, "
             f"{len(self.weights)} joint actions, payoffs {paid}"

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.games.actions import ActionSet, Column
+from fullswap.games.actions import ActionSet, Column, Curve
 from fullswap.games.game import StructuredGame
 from fullswap.games.profiles import CorrelatedEquilibrium
+from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.verify import verify
 from fullswap.protocols import Points, Vector
 
 SAME = 1e-9
-"""Parameters of a continuum that lie closer are one action."""
+"""Points of a continuum that lie closer, as a share of its size, are one action."""
 MOST_WHOLE = 300
 """Actions of a player that are all active from the start where embeddings are no saving."""
 MOST_JOINT = 2_000_000
@@ -61,6 +62,7 @@ class Restricted:
         self.game = game
         self.columns: list[Column] = [np.asarray(column)[:0] for column in columns]
         self._places: list[dict[Any, int]] = [{} for _ in columns]
+        self._units = [SAME * _extent(s) for s in game.actions]
         self.tables: list[Points] = []
         self._vectors: list[Points] = []
         self._embedded: list[Points] = []
@@ -86,10 +88,10 @@ class Restricted:
     def add(self, columns: Sequence[Column]) -> bool:
         """Make actions active; whether any was new, and there was room for the new ones."""
         fresh: list[dict[Any, int]] = []
-        for places, column in zip(self._places, columns, strict=True):
+        for places, column, unit in zip(self._places, columns, self._units, strict=True):
             rows: dict[Any, int] = {}
             for row, action in enumerate(column):
-                key = _key(action)
+                key = _key(action, unit)
                 if key not in places:
                     rows.setdefault(key, row)
             fresh.append(rows)
@@ -126,8 +128,8 @@ class Restricted:
 
     def places(self, player: int, column: Column) -> Any:
         """Where actions stand among the active ones, −1 for those that are not, shape (m,)."""
-        known = self._places[player]
-        return np.array([known.get(_key(action), -1) for action in column], dtype=np.int64)
+        known, unit = self._places[player], self._units[player]
+        return np.array([known.get(_key(action, unit), -1) for action in column], dtype=np.int64)
 
     def support(self, places: Any) -> Any:
         """Joint actions of the game at places (m, players) of the table."""
@@ -203,6 +205,22 @@ def _take_all(actions: ActionSet, count: int) -> bool:
     return actions.size <= count or actions.size <= min(MOST_WHOLE, 4 * actions.dim)
 
 
+def spread_actions(game: StructuredGame, count: int) -> list[Column]:
+    """Evenly numbered actions of large sets whose embeddings are no saving, none of the others.
+
+    Actions in an order, such as bids, answer one another step by step: best answers alone would
+    climb one bid at a time.
+    """
+    columns: list[Column] = []
+    for s in game.actions:
+        plain = s.size is not None and MOST_WHOLE < s.size <= 4 * s.dim
+        last = (s.size or 1) - 1
+        columns.append(np.unique(np.linspace(0, last if plain else 0, count).astype(np.int64)))
+        if not plain:
+            columns[-1] = columns[-1][:0]
+    return columns
+
+
 def random_play(
     game: StructuredGame,
     player: int,
@@ -231,15 +249,26 @@ def stack(columns: Sequence[Column]) -> Any:
     if "O" in kinds or (long and "f" in kinds):
         rows = np.empty((len(columns[0]), len(columns)), dtype=object)
         for p, column in enumerate(columns):
-            rows[:, p] = list(column)
+            rows[:, p] = column.tolist()
         return rows
     return np.column_stack(columns)
 
 
-def _key(action: Any) -> Any:
+def _extent(actions: ActionSet) -> float:
+    """How far apart actions of a continuum may be; 1 where that is not known."""
+    if isinstance(actions, Curve):
+        return actions.high - actions.low
+    if isinstance(actions, Region | Paraboloid):
+        return actions.action_set.diameter or 1.0
+    return 1.0
+
+
+def _key(action: Any, unit: float) -> Any:
     """Equal for actions that count as one."""
     if isinstance(action, tuple):
-        return tuple(_key(part) for part in action)
+        return tuple(_key(part, unit) for part in action)
     if isinstance(action, int | np.integer):
         return int(action)
-    return round(float(action) / SAME)
+    if isinstance(action, float | np.floating):
+        return round(float(action) / unit)
+    return action  # of a set of the user's own: anything that can be looked up

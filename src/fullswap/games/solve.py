@@ -21,7 +21,7 @@ import numpy as np
 from fullswap.games.game import StructuredGame
 from fullswap.games.lp import as_objective, best_equilibrium, check_size
 from fullswap.games.profiles import CorrelatedEquilibrium
-from fullswap.games.restricted import Answers, Restricted, initial_actions
+from fullswap.games.restricted import Answers, Restricted, initial_actions, spread_actions
 from fullswap.games.selfplay import SelfPlay
 from fullswap.games.verify import verify
 from fullswap.play import PATIENCE
@@ -36,6 +36,8 @@ _POLISHED = 2_500
 """Joint actions up to which one is tried when self-play is slow."""
 _FIRST = 32
 """Rounds played before the first look."""
+_SPREAD = 50
+"""Actions, evenly numbered, that large sets without structure begin self-play with."""
 _BATCH = 16
 """Most actions added at once to a player who has few."""
 _PATIENT_ROUNDS = 2_000
@@ -75,7 +77,8 @@ def solve(
           welfare among these. Few actions and tiny gaps on structured games.
         - "lp": one linear programme on the whole of a small finite game; exact, and the best
           equilibrium for the ``objective``.
-        - "auto": "lp" up to 400 joint actions, or if there is an objective. Else "oracle" while
+        - "auto": "lp" up to 400 joint actions; with an objective "lp" wherever it is possible, or
+          "oracle". Else "oracle" while
           its programmes take milliseconds: on structured games that mostly ends there, with a
           handful of joint actions and a gap far below the one asked for, whatever the number of
           actions. Then "matching" from there, which hundreds of active actions do not slow
@@ -88,7 +91,7 @@ def solve(
         Stop soon after that time.
     start : CorrelatedEquilibrium, optional
         An earlier result, to go on from: its actions are active from the start, its rounds are
-        counted on, and the result is never worse.
+        counted on, and the result is never worse (with an objective, if that misses the gap).
     objective : {"welfare", "fair"} or sequence of float, optional
         For "lp" and "oracle": maximise the sum of payoffs, the smallest payoff, or the sum with
         these weights of the players. "oracle" maximises among its active actions only.
@@ -112,17 +115,19 @@ def solve(
     rng = _generator(seed)
     wanted = as_objective(objective, game.players)
     sizes = [s.size for s in game.actions]
+    if method == "auto" and objective is not None:
+        method = "lp" if _fits(sizes) else "oracle"
     if method == "auto" and start is None and rounds is None:
         small = all(k is not None for k in sizes) and math.prod(k or 0 for k in sizes) <= _SMALL
-        method = "lp" if small or objective is not None else method
+        method = "lp" if small else method
     earlier = None if start is None else verify(game, start)
-    if earlier is not None and earlier.gap <= gap:
+    if earlier is not None and earlier.gap <= gap and objective is None:
         return replace(earlier, reached=True)
     with _Search(game, float(gap), rounds, seconds, progress) as search:
         if method == "lp":
             check_size(sizes)
             search.begin([np.arange(k or 0) for k in sizes], earlier)
-            search.programme(wanted)
+            search.programme(wanted, exact=True)
             return search.result("lp")
         count = _INITIAL[method] if game.players == 2 else max(2, int(1e5 ** (1 / game.players)))
         search.begin(initial_actions(game, min(count, _INITIAL[method]), rng), earlier)
@@ -131,6 +136,7 @@ def solve(
         ):
             return search.result("oracle")
         if method != "oracle":
+            search.active.add(spread_actions(game, _SPREAD))
             search.by_self_play("matching" if method == "auto" else method, method == "auto")
         return search.result("matching" if method == "auto" else method)
 
@@ -155,6 +161,7 @@ class _Search:
         self._rounds = 0
         self._best_gap = math.inf
         self._checked: CorrelatedEquilibrium | None = None
+        self._exact = False
 
     def __enter__(self) -> _Search:
         return self
@@ -185,8 +192,12 @@ class _Search:
         self._line.show(gap, self._best_gap, self.gap, self.active.shape, self._rounds)
         return gap, answers
 
-    def programme(self, objective: str | Vector) -> list[Answers] | None:
-        """The best equilibrium of the active actions, looked at; None if the time did not do."""
+    def programme(self, objective: str | Vector, exact: bool = False) -> list[Answers] | None:
+        """The best equilibrium of the active actions, looked at; None if the time did not do.
+
+        What is ``exact`` keeps joint actions of little probability, down to rounding errors.
+        """
+        self._exact = exact
         joint = best_equilibrium(self.active.tables, objective, self._time_left())
         return None if joint is None else self.look(joint)[1]
 
@@ -275,7 +286,7 @@ class _Search:
     def _profile(self) -> CorrelatedEquilibrium:
         """The best profile, without joint actions of next to no probability where that will do."""
         if self._checked is None:
-            drop = 0.1 * self.gap / float(self.active.ranges.max())
+            drop = 1e-12 if self._exact else 0.1 * self.gap / float(self.active.ranges.max())
             found = self.active.profile(self._best, drop)
             if found.gap > self.gap:
                 found = self.active.profile(self._best, 0.0)
@@ -288,7 +299,7 @@ class _Search:
         before = 0
         if self._earlier is not None:
             before = self._earlier.rounds
-            found = found if found.gap <= self._earlier.gap else self._earlier
+            found = found if found.gap <= max(self.gap, self._earlier.gap) else self._earlier
         reached = found.gap <= self.gap
         if self.active.full and not reached:
             sizes = " × ".join(str(k) for k in self.active.shape)
@@ -327,6 +338,15 @@ class _Line:
         """Leave the line."""
         if self._width and self._end == "\r":
             print(file=sys.stderr)
+
+
+def _fits(sizes: list[int | None]) -> bool:
+    """Whether a game of that many actions is small enough for one programme."""
+    try:
+        check_size(sizes)
+    except ValueError:
+        return False
+    return True
 
 
 def _generator(seed: Any) -> np.random.Generator:

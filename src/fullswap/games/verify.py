@@ -8,13 +8,19 @@ by probability), and the best answer is a linear maximum over all of the player'
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from fullswap.games.game import StructuredGame
+from fullswap.games.game import BLOCK, StructuredGame, as_support, is_single
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
-from fullswap.protocols import Vector
+from fullswap.protocols import Points, Vector
+
+_ROUNDING = 1e-6
+"""Best answers worse than the recommendation by this share of its size are no best answers."""
 
 
 def verify(game: StructuredGame, profile: Any) -> CorrelatedEquilibrium:
@@ -25,8 +31,8 @@ def verify(game: StructuredGame, profile: Any) -> CorrelatedEquilibrium:
     game : StructuredGame
         The game.
     profile : CorrelatedEquilibrium, pair or array
-        Joint actions (m, players) with weights (m,), or for finite games the whole table of
-        probabilities, shape (n_1, …, n_N).
+        A tuple of joint actions (m, players), points as tuples, and weights (m,); or for finite
+        games the whole table of probabilities, shape (n_1, …, n_N).
 
     Examples
     --------
@@ -38,22 +44,27 @@ def verify(game: StructuredGame, profile: Any) -> CorrelatedEquilibrium:
     support, weights = _as_profile(game, profile)
     columns = game.columns(support)
     gaps = tuple(_gap(game, player, columns, weights) for player in range(game.players))
-    told = profile if isinstance(profile, CorrelatedEquilibrium) else None
-    return CorrelatedEquilibrium(
-        game, support, weights, gaps,
-        told.rounds if told else 0, told.reached if told else True, told.method if told else "",
-    )  # fmt: skip
+    if isinstance(profile, CorrelatedEquilibrium) and profile.game is game:
+        return replace(profile, support=support, weights=weights, gaps=gaps)
+    return CorrelatedEquilibrium(game, support, weights, gaps)
 
 
 def _gap(game: StructuredGame, player: int, columns: list[Any], weights: Vector) -> Gap:
     own = game.actions[player]
-    vectors = game.vectors(player, columns) * weights[:, None]
     recommended, where = np.unique(columns[player], return_inverse=True)
-    order = np.argsort(where.ravel(), kind="stable")
-    starts = np.searchsorted(where.ravel()[order], np.arange(len(recommended)))
-    directions = np.add.reduceat(vectors[order], starts, axis=0)
+    directions = _directions(game, player, columns, weights, where.ravel(), len(recommended))
     deviations, values = own.best(directions)
-    kept = np.einsum("ij,ij->i", own.embed(recommended), directions)
+    embedded = own.embed(recommended)
+    kept = np.einsum("ij,ij->i", embedded, directions)
+    lengths = np.maximum(np.abs(embedded).max(axis=1), np.abs(own.embed(deviations)).max(axis=1))
+    slack = _ROUNDING * lengths * np.abs(directions).sum(axis=1)
+    wrong = np.flatnonzero(~(values >= kept - slack))
+    if wrong.size:
+        k = wrong[0]
+        raise ValueError(
+            f"actions[{player}].best must give the largest payoff of all actions, got "
+            f"{values[k]:.6g} where {own.describe(recommended[k])} has {kept[k]:.6g}"
+        )
     gains = np.maximum(values - kept, 0.0)
     whole = directions.sum(axis=0, keepdims=True)
     fixed, value = own.best(whole)
@@ -61,13 +72,51 @@ def _gap(game: StructuredGame, player: int, columns: list[Any], weights: Vector)
     return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0])
 
 
+def _directions(
+    game: StructuredGame,
+    player: int,
+    columns: list[Any],
+    weights: Vector,
+    where: Any,
+    count: int,
+) -> Points:
+    """w_a for each of ``count`` recommendations; ``where`` tells that of each joint action.
+
+    Payoff vectors are formed once for each joint action of the others, and a block at a time: a
+    whole table of probabilities has many joint actions and long vectors.
+    """
+    met = np.zeros(len(weights), dtype=np.int64)
+    for k, column in enumerate(columns):
+        if k != player:
+            actions, places = np.unique(column, return_inverse=True)
+            _, met = np.unique(met * len(actions) + places.ravel(), return_inverse=True)
+            met = met.ravel()
+    first = np.unique(met, return_index=True)[1]
+    shares = sparse.coo_array((weights, (where, met)), shape=(count, len(first))).tocsc()
+    total = np.zeros((count, game.actions[player].dim))
+    width = max(1, BLOCK // total.shape[1])
+    for start in range(0, len(first), width):
+        rows = first[start : start + width]
+        vectors = game.vectors(player, [column[rows] for column in columns])
+        part = shares[:, start : start + width]
+        # a whole table is not sparse, and dense products are much faster then
+        crowded = part.nnz > 0.05 * math.prod(part.shape)
+        total += (part.toarray() if crowded else part) @ vectors
+    return total
+
+
 def _as_profile(game: StructuredGame, profile: Any) -> tuple[Any, Vector]:
     if isinstance(profile, CorrelatedEquilibrium):
         return profile.support, profile.weights
-    if isinstance(profile, tuple) and len(profile) == 2:
-        support, weights = np.asarray(profile[0]), np.asarray(profile[1])
+    if isinstance(profile, tuple) and len(profile) == 2 and not _is_row(profile[0]):
+        support, weights = as_support(profile[0], game.players), np.asarray(profile[1])
     else:
-        table = np.asarray(profile)
+        try:
+            table = np.asarray(profile)
+        except ValueError:
+            raise ValueError(
+                "profile must be a tuple (support, weights), or a table of probabilities"
+            ) from None
         sizes = tuple(s.size for s in game.actions)
         if table.dtype.kind not in "iuf" or table.shape != sizes:
             raise ValueError(
@@ -85,3 +134,8 @@ def _as_profile(game: StructuredGame, profile: Any) -> tuple[Any, Vector]:
     if abs(total - 1) > 1e-6:
         raise ValueError(f"weights must add up to 1, got {total:.9g}")
     return support, weights / total
+
+
+def _is_row(values: Any) -> bool:
+    """Whether these are numbers, a row of a table, and not joint actions."""
+    return isinstance(values, list | tuple | np.ndarray) and all(map(is_single, values))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.grids.steps import steps_of
 from fullswap.protocols import Indices, Points, Vector
 
 ROW_TOLERANCE = 1e-6
@@ -270,10 +271,7 @@ def nearest_allowed(groups: Groups, step: float | None, actions: Any) -> Points:
 
 
 def _multiples(step: Any) -> Vector:
-    number = isinstance(step, int | float | np.integer | np.floating)
-    parts = round(1 / step) if number and 1e-7 <= step <= 1 else 0
-    if not parts or abs(parts * step - 1) > 1e-9:
-        raise ValueError(f"step is {step!r}; allowed: numbers that divide 1, such as 0.05")
+    parts = steps_of(step)
     return np.arange(parts + 1) / parts
 
 
@@ -288,8 +286,10 @@ def refuse(name: str, array: Any, bad: Any, allowed: str) -> None:
 def _as_array(name: str, values: Any) -> Any:
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "fiubO":
+        if array.dtype.kind not in "fiubO" or np.ma.is_masked(values):
             raise TypeError
+        if array.dtype.kind == "O" and any(isinstance(v, str | bytes) for v in array.flat):
+            raise TypeError  # numpy would read them as numbers
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         shown = reprlib.repr(values)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fullswap.games import ActionSet, CorrelatedEquilibrium
 from fullswap.protocols import Points
 from fullswap.report.scales import (
     LONGEST_NAME,
@@ -42,6 +41,8 @@ from fullswap.report.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from fullswap.games import ActionSet, CorrelatedEquilibrium
 
 NUMBERED = 8
 """Most actions a side for which cells and bars carry numbers."""
@@ -362,6 +363,8 @@ def _fit(figure: Figure, stack: bool = False) -> None:
 
 
 def _check_equilibrium(equilibrium: Any) -> None:
+    from fullswap.games import CorrelatedEquilibrium
+
     if not isinstance(equilibrium, CorrelatedEquilibrium):
         raise ValueError(
             f"equilibrium is {equilibrium!r}; allowed: a CorrelatedEquilibrium, "

@@ -69,8 +69,10 @@ def as_numbers(name: str, values: ArrayLike, largest: float) -> Vector:
     """Return `values` as a vector of at least one number in [0, largest]."""
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "fiubO":
+        if array.dtype.kind not in "fiubO" or np.ma.is_masked(values):
             raise TypeError
+        if array.dtype.kind == "O" and any(isinstance(v, str | bytes) for v in array.flat):
+            raise TypeError  # numpy would read them as numbers
         array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def calibration_history(
         Outcomes and forecasts in [0, 1], in the order of time, shape (T,).
     guarantee
         A number, drawn level (the guarantee for a horizon), or a function of the number of
-        events so far, drawn as a curve.
+        events so far, drawn as a curve. None or NaN: nothing is guaranteed, nothing drawn.
     sample_weight
         Weights of the events, shape (T,).
     ax
@@ -66,6 +67,8 @@ def calibration_history(
     events = as_events(y_true, y_proba, sample_weight)
     rounds = checkpoints(len(events), log)
     measured = running_error(events, rounds)
+    if isinstance(guarantee, float) and math.isnan(guarantee):
+        guarantee = None  # nothing is guaranteed: a forecaster says so by NaN
     promised = None if guarantee is None else _promised(guarantee, rounds)
     axes = new_figure(5.4, 3.6, arranged=True).subplots() if ax is None else ax
 

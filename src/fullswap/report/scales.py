@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fullswap.games import ActionSet, CorrelatedEquilibrium
 from fullswap.protocols import Vector
 from fullswap.report.style import count_of, figures
+
+if TYPE_CHECKING:
+    from fullswap.games import ActionSet, CorrelatedEquilibrium
 
 READABLE = 40
 """Most actions of a player that get a place and a name of their own."""
