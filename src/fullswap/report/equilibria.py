@@ -190,7 +190,7 @@ def _summary(
         counted = f"players {pair[0]} and {pair[1]} of {game.players}, {counted}"
     paid = [number_of(value) for value in equilibrium.payoffs]
     told = ", ".join(paid[:6]) + (", …" if len(paid) > 6 else "")
-    missed = "" if equilibrium.reached else " (not as small as asked for)"
+    missed = "" if equilibrium.reached is not False else " (not as small as asked for)"
     size = "below 1e-12" if gap < 1e-12 else figures(gap)
     return [f"{game.name}: {counted}", f"gap {size}{missed}, payoffs {told}"]
 
