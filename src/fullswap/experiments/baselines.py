@@ -104,7 +104,9 @@ def lemke_howson(game: StructuredGame, budget: float) -> Found:
     (row, column), told = game_theory.lemke_howson(posed, max_iter=pivots, full_output=True)
     if not told.converged:
         return Found(None, int(told.num_iter), f"no equilibrium after {told.num_iter} pivots")
-    return Found(np.outer(row, column), int(told.num_iter))
+    # pivoting leaves probabilities a hair below 0
+    joint = np.outer(np.maximum(row, 0.0), np.maximum(column, 0.0))
+    return Found(joint / joint.sum(), int(told.num_iter))
 
 
 def dense_blum_mansour(
