@@ -291,8 +291,7 @@ class OnlineForecaster(ABC):
 
     def _recorded(self, parts: list[Recorded]) -> ForecastRun:
         width = max((labels.shape[1] for labels, _, _ in parts), default=self._width)
-        empty = (np.zeros((0, width), np.int32), np.zeros((0, width)), np.zeros(0, np.int32))
-        labels, weights, issued = zip(*(parts or [empty]), strict=True)
+        labels, weights, issued = zip(*(parts or [empty_record(0, width)]), strict=True)
         return ForecastRun(
             self._points.copy(),  # the forecaster goes on with its own, whatever becomes of these
             np.concatenate([_widened(part, width) for part in labels]),
@@ -400,6 +399,21 @@ def draw(weights: Sequence[float], u: float) -> int:
         k += 1
         total += weights[k]
     return k
+
+
+def crossing_support(left: int, share: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Points left and left + 1 with weights share and 1 − share, without one of weight 0."""
+    if share >= 1.0:
+        return (left,), (1.0,)
+    if share <= 0.0:
+        return (left + 1,), (1.0,)
+    return (left, left + 1), (share, 1.0 - share)
+
+
+def empty_record(events: int, width: int = 2) -> Recorded:
+    """Room for what a run records; 0 events record nothing."""
+    shape = (events, width)
+    return np.zeros(shape, np.int32), np.zeros(shape), np.zeros(events, np.int32)
 
 
 def summed(start: float, scales: Vector, events: int) -> float:

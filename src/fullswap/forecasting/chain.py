@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.forecasting.base import Recorded
+from fullswap.forecasting.base import Recorded, empty_record
 from fullswap.forecasting.line import LineBank
 from fullswap.protocols import Vector
 
@@ -53,9 +53,7 @@ class ChainBank(LineBank):
     ) -> tuple[int, Recorded]:
         """As many of these events as fit the room for classes, at least one."""
         width = max(_WIDTH, len(self.mix()[0]))  # makes room for the first event's class
-        shape = (len(outcomes) if record else 0, width)
-        labels, weights = np.zeros(shape, np.int32), np.zeros(shape)
-        issued = np.zeros(shape[0], np.int32)
+        labels, weights, issued = empty_record(len(outcomes) if record else 0, width)
         ran, self.start = self._kernels.chain_run(
             self._state, self._kind, self._rate, self._rows, self._walk, realised, self.start,
             outcomes, scales, draws, labels, weights, issued,

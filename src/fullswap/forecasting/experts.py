@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.forecasting.base import Recorded
+from fullswap.forecasting.base import Recorded, crossing_support, empty_record
 from fullswap.forecasting.recalibration_bounds import (
     OWN_PRIOR,
     experts_calibration,
@@ -78,21 +78,14 @@ class ExpertBank:
     @property
     def names(self) -> list[str]:
         """The experts by name, in the order of the mix."""
-        inputs = ["the model"]
-        if self.models > 1:
-            inputs = [f"model {j}" for j in range(self.models)] + ["the pool of models"]
-        return [name + kind for name in inputs for kind in KINDS]
+        return expert_names(self.models, KINDS)
 
     def mix(self, context: Any) -> tuple[Sequence[int], Sequence[float], Any]:
         """One point, or two neighbours; the memo is all that was advised."""
         memo = np.empty(self._memo_size)
         self._input[:] = context
         left, share = self._kernel.experts_mix(self._bank, *self._shared, self._input, memo)
-        if share >= 1.0:
-            return (left,), (1.0,), memo
-        if share <= 0.0:
-            return (left + 1,), (1.0,), memo
-        return (left, left + 1), (share, 1.0 - share), memo
+        return (*crossing_support(left, share), memo)
 
     def learn(
         self, indices: Sequence[int], scales: Sequence[float], outcome: float, memo: Any
@@ -118,14 +111,12 @@ class ExpertBank:
         record: bool,
     ) -> tuple[int, Recorded]:
         """All these events at once."""
-        events = len(outcomes) if record else 0
-        labels, issued = np.empty((events, 2), np.int32), np.empty(events, np.int32)
-        weights = np.empty((events, 2))
+        recorded = empty_record(len(outcomes) if record else 0)
         self._kernel.experts_run(
             self._bank, *self._shared, self._totals, np.empty(self._memo_size), realised,
-            contexts, outcomes, scales, draws, labels, weights, issued,
+            contexts, outcomes, scales, draws, *recorded,
         )  # fmt: skip
-        return len(outcomes), (labels, weights, issued)
+        return len(outcomes), recorded
 
     def refined(self, cells: int) -> tuple[ExpertBank, Any]:
         """The bank on a finer grid that contains this one, and where the old points are in it."""
@@ -203,6 +194,14 @@ class ExpertBank:
             (self._totals, "totals"),
         ):  # fmt: skip
             array[:] = np.array(stored[name], dtype=float).reshape(array.shape)
+
+
+def expert_names(models: int, kinds: Sequence[str]) -> list[str]:
+    """Every kind of every input: the models, and of several their pool too."""
+    inputs = ["the model"]
+    if models > 1:
+        inputs = [f"model {j}" for j in range(models)] + ["the pool of models"]
+    return [name + kind for name in inputs for kind in kinds]
 
 
 def dump_memo(memo: Any) -> list[float | None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.forecasting.base import Recorded
+from fullswap.forecasting.base import Recorded, crossing_support, empty_record
 from fullswap.forecasting.log_loss import LogCrossing
 from fullswap.grids import Grid
 from fullswap.protocols import Indices, Vector
@@ -36,11 +36,7 @@ class LineBank:
         """One point, or two neighbours; the next search starts there."""
         left, share = self._mix_kernel(self._state, self.start)
         self.start = left
-        if share >= 1.0:
-            return (left,), (1.0,), memo
-        if share <= 0.0:
-            return (left + 1,), (1.0,), memo
-        return (left, left + 1), (share, 1.0 - share), memo
+        return (*crossing_support(left, share), memo)
 
     def learn(self, indices: Sequence[int], scales: Sequence[float], outcome: float) -> None:
         """Feed one outcome to these points."""
@@ -53,14 +49,12 @@ class LineBank:
         """All these events at once."""
         from fullswap.kernels.forecast import forecast_run
 
-        events = len(outcomes) if record else 0
-        labels, issued = np.empty((events, 2), np.int32), np.empty(events, np.int32)
-        weights = np.empty((events, 2))
+        recorded = empty_record(len(outcomes) if record else 0)
         self.start = forecast_run(
             self._state, self._kind, self._rate, realised, self.start,
-            outcomes, scales, draws, labels, weights, issued,
+            outcomes, scales, draws, *recorded,
         )  # fmt: skip
-        return len(outcomes), (labels, weights, issued)
+        return len(outcomes), recorded
 
     def totals(self) -> tuple[Vector, Vector, Vector]:
         """Σ g, Σ g·y and Σ g·y² at each point."""

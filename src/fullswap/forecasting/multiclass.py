@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from fullswap.certificates import Certificate
-from fullswap.forecasting.base import Recorded, draw, padded
+from fullswap.forecasting.base import Recorded, draw, empty_record, padded
 from fullswap.forecasting.checks import checked_classes, checked_horizon, class_row, class_rows
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.planned import PlannedForecaster
@@ -185,9 +185,7 @@ class SimplexBank:
 
         classes = self.points.shape[1]
         rows = np.eye(classes)[outcomes.astype(np.int64)] if outcomes.ndim == 1 else outcomes
-        events = len(rows) if record else 0
-        labels, issued = np.zeros((events, classes), np.int32), np.zeros(events, np.int32)
-        weights = np.zeros((events, classes))
+        labels, weights, issued = empty_record(len(rows) if record else 0, classes)
         self.start = self.start.copy()  # one that was handed out must not move
         ran = simplex_run(
             self._state, self._prior, self._lattice, self.start, self._work, self._limit,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.forecasting.base import Recorded
+from fullswap.forecasting.base import Recorded, crossing_support, empty_record
 from fullswap.forecasting.experts import Claim
 from fullswap.forecasting.recalibration_bounds import (
     one_weight_calibration,
@@ -49,11 +49,7 @@ class _OneModelBank:
         left, share = self._kernel.one_model_mix(
             self._bank, self._totals, self._rate, self._bins, model, memo
         )
-        if share >= 1.0:
-            return (left,), (1.0,), memo
-        if share <= 0.0:
-            return (left + 1,), (1.0,), memo
-        return (left, left + 1), (share, 1.0 - share), memo
+        return (*crossing_support(left, share), memo)
 
     def learn(
         self, indices: Sequence[int], scales: Sequence[float], outcome: float, memo: Any
@@ -76,14 +72,12 @@ class _OneModelBank:
         record: bool,
     ) -> tuple[int, Recorded]:
         """All these events at once."""
-        events = len(outcomes) if record else 0
-        labels, issued = np.empty((events, 2), np.int32), np.empty(events, np.int32)
-        weights = np.empty((events, 2))
+        recorded = empty_record(len(outcomes) if record else 0)
         self._kernel.one_model_run(
             self._bank, self._totals, self._rate, self._bins, np.empty(7), realised,
-            contexts, outcomes, scales, draws, labels, weights, issued,
+            contexts, outcomes, scales, draws, *recorded,
         )  # fmt: skip
-        return len(outcomes), (labels, weights, issued)
+        return len(outcomes), recorded
 
     def _per_value(self) -> Vector:
         """Rows of the bank, summed over bins: shape (4, cells + 1)."""

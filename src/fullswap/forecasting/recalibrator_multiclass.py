@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.forecasting.base import Recorded
+from fullswap.forecasting.base import Recorded, empty_record
 from fullswap.forecasting.checks import class_row, class_rows
-from fullswap.forecasting.experts import Claim
+from fullswap.forecasting.experts import Claim, expert_names
 from fullswap.forecasting.recalibration_bounds import (
     OWN_PRIOR,
     mesh_calibration,
@@ -79,10 +79,7 @@ class MeshExpertBank:
     @property
     def names(self) -> list[str]:
         """The experts by name, in the order of the mix."""
-        inputs = ["the model"]
-        if self.models > 1:
-            inputs = [f"model {j}" for j in range(self.models)] + ["the pool of models"]
-        return [name + kind for name in inputs for kind in KINDS]
+        return expert_names(self.models, KINDS)
 
     def mix(self, context: Any) -> tuple[Sequence[int], Sequence[float], Any]:
         """A stationary distribution on a few points; the memo is all that was advised."""
@@ -120,9 +117,7 @@ class MeshExpertBank:
             rows = np.eye(self.classes)[outcomes.astype(np.int64)]
         rows = np.ascontiguousarray(rows)
         while True:
-            events = len(rows) if record else 0
-            labels, issued = np.zeros((events, self._width), np.int32), np.zeros(events, np.int32)
-            weights = np.zeros((events, self._width))
+            labels, weights, issued = empty_record(len(rows) if record else 0, self._width)
             ran = self._kernel.mesh_experts_run(
                 self.points, self._bank, *self._shared, self._totals, self._variance,
                 self._lattice, self._walk, np.zeros(self._memo_shape), self._work, realised,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.games.actions import ActionSet, Column, Vectors, as_matrix
-from fullswap.protocols import Points, Vector
+from fullswap.protocols import Points
 
 Against = Callable[[list[Column]], Points]
 """Columns of the other players' actions, in order ↦ payoff vectors (m, dim)."""
@@ -249,12 +249,3 @@ def as_support(support: Any, players: int) -> Any:
 def is_single(value: Any) -> bool:
     """Whether this is one thing, and not a row of several."""
     return not isinstance(value, list | tuple) and np.ndim(value) == 0
-
-
-def payoff_range(game: StructuredGame) -> Vector | None:
-    """Largest minus smallest payoff of each player, if the game is small enough to list."""
-    sizes = [s.size or 0 for s in game.actions]
-    if not 0 < math.prod(sizes) <= 10**6:
-        return None
-    tables = game.table([np.arange(size) for size in sizes])
-    return np.array([float(np.ptp(t)) for t in tables])
