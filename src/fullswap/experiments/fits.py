@@ -59,3 +59,26 @@ def fit_exponent(sizes: Sequence[float], heights: Sequence[float]) -> Exponent:
     spread = math.sqrt(float(residuals @ residuals) / freedom / float(x @ x))
     reach = float(student.ppf((1 + CONFIDENCE) / 2, freedom)) * spread
     return Exponent(slope, slope - reach, slope + reach)
+
+
+def exponent(sizes: Sequence[float], heights: Sequence[float]) -> list[float]:
+    """Slope of ``fit_exponent`` and the ends of its interval, for a summary.
+
+    Examples
+    --------
+    >>> exponent([1, 2, 4], [3.0, 6.0, 12.0])
+    [1.0, 1.0, 1.0]
+    """
+    found = fit_exponent(sizes, heights)
+    return [significant(found.slope), significant(found.low), significant(found.high)]
+
+
+def significant(value: float) -> float:
+    """Six significant figures.
+
+    Examples
+    --------
+    >>> significant(1234.56789)
+    1234.57
+    """
+    return float(f"{value:.6g}")

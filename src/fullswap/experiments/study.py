@@ -269,3 +269,11 @@ def rows_where(rows: Iterable[Row], **wanted: Value) -> list[Row]:
     [{'dim': 2, 'gap': 4}]
     """
     return [row for row in rows if all(row.get(key) == value for key, value in wanted.items())]
+
+
+def number(row: Row, key: str) -> float:
+    """A value that is known to be a number."""
+    value = row[key]
+    if isinstance(value, str) or value is None:
+        raise ValueError(f"{key} must be a number, got {value!r} in {row!r}")
+    return float(value)
