@@ -46,11 +46,12 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
     """The worst run of every row and dimension."""
     kept = ("row", "dim", "rounds", "budget", "adversary", "settings")
     return {
+        "largest_ratio": significant(max(number(row, "ratio") for row in rows)),
         "searches": [
             {key: row[key] for key in kept}
             | {key: significant(number(row, key)) for key in ("measured", "guaranteed", "ratio")}
             for row in rows
-        ]
+        ],
     }
 
 

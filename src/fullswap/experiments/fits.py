@@ -45,13 +45,13 @@ def fit_exponent(sizes: Sequence[float], heights: Sequence[float]) -> Exponent:
         )
     from scipy.stats import t as student
 
-    x = np.log(np.asarray(sizes, dtype=float))
-    y = np.log(np.maximum(np.asarray(heights, dtype=float), SMALLEST))
-    if not (np.isfinite(x).all() and np.isfinite(y).all() and np.ptp(x) > 0):
+    x, y = np.asarray(sizes, dtype=float), np.asarray(heights, dtype=float)
+    if not (np.isfinite(x).all() and np.isfinite(y).all() and x.min() > 0 and np.ptp(x) > 0):
         raise ValueError(
             f"sizes must be positive and not all equal, heights finite, "
             f"got {list(sizes)!r} and {list(heights)!r}"
         )
+    x, y = np.log(x), np.log(np.maximum(y, SMALLEST))
     x -= x.mean()
     slope = float(x @ y / (x @ x))
     residuals = y - y.mean() - slope * x

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
+GREEN = "#009E73"
 INK = "0.15"
 LINE = "0.45"
 SHADE = "0.84"
@@ -41,6 +42,20 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(which="both", color=LINE, labelcolor=INK, labelsize=SMALL, width=0.8, length=3)
     ax.tick_params(which="minor", length=1.5, width=0.6)
     ax.set_axisbelow(True)
+
+
+def log_scales(ax: Axes) -> None:
+    """Both axes logarithmic, with plain numbers at 1, 3, 10, 30, … and a faint grid."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: figures(value)))
+        axis.set_minor_formatter(NullFormatter())
+    tidy(ax)
+    ax.grid(which="major", color="0.92", lw=0.6)
 
 
 def head(ax: Axes, title: str | None, lines: list[str]) -> None:

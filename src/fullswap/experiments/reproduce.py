@@ -1,0 +1,160 @@
+"""All parts of the study in one folder: what is run, kept, and said of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from fullswap.experiments import attempts, convex, equilibria, figure, forecasters, table
+from fullswap.experiments.study import Part, Row, Store, number, run, write
+from fullswap.experiments.threads import one_thread
+
+PARTS: dict[str, Part] = {
+    part.name: part
+    for part in (
+        table.PART,
+        attempts.PART,
+        figure.PART,
+        convex.PART,
+        equilibria.PART,
+        forecasters.PART,
+    )  # fmt: skip
+}
+"""In the order of the page."""
+ENGINES = ("processes",)
+"""Where independent runs may go."""
+SETTINGS, SUMMARY = "settings.json", "summary.json"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A folder of results and what they are results of.
+
+    Attributes
+    ----------
+    folder : Path
+        Made when first written to.
+    quick : bool
+        Fewer and shorter runs.
+    seed : int
+        First seed.
+    logs : Path or None
+        Folder of forecast logs, for the forecasters.
+    """
+
+    folder: Path
+    quick: bool = True
+    seed: int = 0
+    logs: Path | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the results depend on; a folder holds those of one setting only."""
+        return {"scale": "quick" if self.quick else "full", "seed": self.seed}
+
+    def part(self, name: str) -> Part:
+        """A part of this study."""
+        if name == "forecasters" and self.logs is not None:
+            return forecasters.part_with_logs(self.logs)
+        return PARTS[name]
+
+    def claim(self, fresh: bool = False) -> None:
+        """Make the folder this study's own; ``fresh`` drops the results that lie there.
+
+        Results of other settings are an error: they would be taken for these.
+        """
+        path = self.folder / SETTINGS
+        if fresh:
+            for name in PARTS:
+                store = Store(self.folder, name)
+                store.journal.unlink(missing_ok=True)
+                store.table.unlink(missing_ok=True)
+        elif path.exists():
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found != self.settings:
+                raise ValueError(
+                    f"{self.folder} holds results of {_told(found)}, not of "
+                    f"{_told(self.settings)}: choose another folder, or begin afresh"
+                )
+        write(path, json.dumps(self.settings, indent=2) + "\n")
+
+    def run(
+        self,
+        name: str,
+        workers: int,
+        advance: Callable[[float, float], None] = lambda done, total: None,
+        engine: str = "processes",
+    ) -> list[Row]:
+        """Run what is missing of a part. Returns all its rows."""
+        if engine not in ENGINES:
+            raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+        part = self.part(name)
+        with _processes(1 if part.timed else workers, part.prepare) as executor:
+            return run(part.jobs(self.quick, self.seed), self.store(name), executor, advance)
+
+    def store(self, name: str) -> Store:
+        """Where the rows of a part are kept."""
+        return Store(self.folder, name)
+
+    def kept(self, name: str) -> tuple[int, set[str]]:
+        """How many jobs of a part are done, and the revisions that did them."""
+        known = self.store(name).load()
+        done = [known[job.name] for job in self.part(name).jobs(self.quick, self.seed)
+                if job.name in known]  # fmt: skip
+        return len(done), {str(rows[0]["revision"]) for rows in done}
+
+    def summary(self) -> dict[str, Any]:
+        """What all finished parts say, with what made them."""
+        parts: dict[str, Any] = {}
+        rows: list[Row] = []
+        for name in PARTS:
+            found = self._finished(name)
+            if found:
+                parts[name] = self.part(name).summarise(found)
+                rows += found
+        return {**self.settings, **about(rows), "parts": parts}
+
+    def _finished(self, name: str) -> list[Row]:
+        known = self.store(name).load()
+        wanted = self.part(name).jobs(self.quick, self.seed)
+        if not all(job.name in known for job in wanted):
+            return []
+        return [row for job in wanted for row in known[job.name]]
+
+
+def broken(summary: Mapping[str, Any]) -> list[str]:
+    """Parts in which a run exceeded its guarantee: none, if theorems and code are right."""
+    return [name for name, part in summary["parts"].items() if part.get("largest_ratio", 0.0) > 1]
+
+
+def about(rows: Sequence[Row]) -> dict[str, Any]:
+    """Versions, revisions, number of runs and CPU time behind rows."""
+    tools = ("python", "fullswap", "numpy", "scipy", "numba")
+    spent = {str(row["job"]): number(row, "cpu_seconds") for row in rows}
+    return {
+        "versions": sorted({str(row[tool]) for row in rows for tool in tools}),
+        "revisions": sorted({str(row["revision"]) for row in rows}),
+        "runs": len(rows),
+        "cpu_seconds": round(sum(spent.values())),
+    }
+
+
+def _told(settings: dict[str, Any]) -> str:
+    return f"--{settings['scale']} --seed {settings['seed']}"
+
+
+@contextmanager
+def _processes(workers: int, prepare: Callable[[], None] | None) -> Iterator[Executor]:
+    # spawned: a fork would inherit the threads of this process, and linear algebra that is
+    # already set up to use all cores
+    with (
+        one_thread(),
+        ProcessPoolExecutor(workers, get_context("spawn"), prepare) as executor,
+    ):
+        yield executor

@@ -1,0 +1,39 @@
+"""The section on the search for runs that break a guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fullswap.report.paper.section import Paragraph, Section, Table
+from fullswap.report.paper.table import ROWS
+from fullswap.report.style import figures
+
+
+def section(summary: Mapping[str, Any], command: str) -> Section:
+    """The worst ratio of every row."""
+    found = summary["searches"]
+    worst = max(found, key=lambda s: s["ratio"])
+    broken = [s for s in found if s["ratio"] > 1]
+    verdict = f"**{len(broken)} guarantees were broken.**" if broken else "None was broken"
+    return Section(
+        "The search: trying to break the guarantees",
+        command,
+        (
+            Paragraph(
+                f"For every row a search over all adversaries and their settings, "
+                f"{worst['budget']} runs of {worst['rounds']:,} rounds each, for the largest ratio "
+                f"of measured to guaranteed. {verdict}; the closest came row "
+                f"{ROWS[worst['row']]} in d = {worst['dim']}, with {worst['ratio']:.2f}."
+            ),
+            Table(
+                "The worst run found for each row",
+                ("row", "d", "measured", "guaranteed at most", "ratio", "adversary"),
+                tuple(
+                    (ROWS[s["row"]], str(s["dim"]), figures(s["measured"]),
+                     figures(s["guaranteed"]), f"{s['ratio']:.2f}", s["adversary"])
+                    for s in found
+                ),
+            ),
+        ),
+    )  # fmt: skip
