@@ -33,7 +33,7 @@ def jobs(quick: bool, seed: int) -> list[Job]:
     found = []
     for row, dim in cases():
         for player in players_of(row):
-            horizons = QUICK_HORIZONS if quick else FULL_HORIZONS
+            horizons: tuple[int, ...] = QUICK_HORIZONS if quick else FULL_HORIZONS
             if player != OURS:
                 horizons = (QUICK_HORIZONS if dim == 1 else ()) if quick else OTHERS_HORIZONS
             for horizon in horizons:

@@ -21,7 +21,7 @@ from fullswap.report.paper import (
 )
 from fullswap.report.paper.section import Section
 
-SECTIONS: dict[str, Callable[[Mapping[str, Any], str], Section]] = {
+SECTIONS: dict[str, Callable[[Any, str], Section]] = {
     "table": table.section,
     "search": search.section,
     "figure": figure.section,

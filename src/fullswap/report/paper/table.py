@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullswap.experiments.table import DESCENT, NET, OURS
 from fullswap.report.paper.section import Paragraph, Picture, Section, Table
+from fullswap.report.paper.words import interval
 from fullswap.report.style import (
     BLUE,
     GREEN,
@@ -157,7 +158,7 @@ def _exponents(cases: Iterable[Case], last: int) -> Table:
     for c in cases:
         ours = _ours(c)
         rows.append((
-            ROWS[c["row"]], str(c["dim"]), _interval(ours["exponent"]), f"{c['paper']:.2f}",
+            ROWS[c["row"]], str(c["dim"]), interval(*ours["exponent"]), f"{c['paper']:.2f}",
             f"{ours['guaranteed_exponent']:.2f}", figures(ours["worst"][-1]),
             figures(ours["guaranteed"][-1]), f"{ours['largest_ratio']:.2f}",
             ours["adversary"][-1],
@@ -179,9 +180,9 @@ def _baseline_table(cases: Iterable[Case]) -> Table:
         last = descent["horizons"][-1]
         rows.append((
             ROWS[c["row"]], str(c["dim"]),
-            _interval(ours["exponent"]), figures(_at_last(c, DESCENT)),
-            _interval(net["exponent"]) if net else "—", figures(net["worst"][-1]) if net else "—",
-            _interval(descent["exponent"]), figures(descent["worst"][-1]),
+            interval(*ours["exponent"]), figures(_at_last(c, DESCENT)),
+            interval(*net["exponent"]) if net else "—", figures(net["worst"][-1]) if net else "—",
+            interval(*descent["exponent"]), figures(descent["worst"][-1]),
         ))  # fmt: skip
     return Table(
         f"The row’s learner and the baselines: exponent, and regret at T = {last:,}",
@@ -189,10 +190,6 @@ def _baseline_table(cases: Iterable[Case]) -> Table:
          "regret"),
         tuple(rows),
     )  # fmt: skip
-
-
-def _interval(exponent: list[float]) -> str:
-    return "{:.2f} ({:.2f} to {:.2f})".format(*exponent).replace("-", "−")
 
 
 def _at_last(case: Case, player: str) -> float:
