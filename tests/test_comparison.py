@@ -14,8 +14,11 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @pytest.fixture(scope="module")
 def scores():
-    found = forecasters.compare(3_000, 0, None, lambda done, total: None)
-    return {(score.stream, score.contender): score for score in found}
+    return {
+        (score.stream, score.contender): score
+        for stream in logs.made_streams(3_000, 0)
+        for score in forecasters.scores(stream, 0)
+    }
 
 
 def test_streams_are_made_from_their_seed():
@@ -97,7 +100,7 @@ def test_recorded_forecasts():
     streams = {stream.name: stream for stream in logs.read_logs(DATA)}
     found = {}
     for name in ("baseball", "rain, nws", "rain, precip"):
-        for score in forecasters._scores(streams[name], 0):
+        for score in forecasters.scores(streams[name], 0):
             found[name, score.contender] = score
     baseball = found["baseball", "raw model"], found["baseball", "fullswap, issued"]
     assert baseball[1].brier <= 1.005 * baseball[0].brier

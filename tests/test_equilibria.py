@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import os
 import sys
-from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -13,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullswap.experiments import baselines, equilibria
+from fullswap.experiments import baselines, equilibria, rounds
 from fullswap.games import StructuredGame, from_matrices, verify, zoo
 
 TINY = {
@@ -24,11 +21,6 @@ TINY = {
     "ring 7 × 4": zoo.ring(7, 4),
     "auction": zoo.auction(3, 2),
 }
-
-
-def without_times(timings):
-    # as text, because NaN differs from itself
-    return [repr(replace(t, seconds=0.0)) for t in timings]
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -108,8 +100,8 @@ def test_too_large_games_are_refused_with_the_reason():
 
 def test_lemke_howson_without_quantecon(monkeypatch):
     monkeypatch.setitem(sys.modules, "quantecon.game_theory", None)
-    timing = equilibria.timed("ring", "Lemke–Howson", 30, 1.0, 0)
-    assert timing.note == "quantecon is not installed" and math.isnan(timing.gap)
+    row = equilibria.timed("ring", "Lemke–Howson", 30, 1.0, 0)
+    assert row["note"] == baselines.NOT_INSTALLED and "gap" not in row
 
 
 @pytest.mark.parametrize("converged", [True, False])
@@ -159,11 +151,11 @@ def test_large_games_have_no_matrices(name, monkeypatch):
     assert game.actions[0].size > 60_000 and game.actions[0].dim <= 16
     monkeypatch.setattr(baselines, "matrices", refuse)
     for method in equilibria.BASELINES:
-        timing = equilibria.timed(name, method, n, 1.0, 0)
-        assert "too large" in timing.note or "not installed" in timing.note
-    timing = equilibria.timed(name, "fullswap, auto", n, 60.0, 0)
-    assert timing.note == "" and timing.gap <= equilibria.GAP
-    assert timing.actions == game.actions[0].size and timing.dim == game.actions[0].dim
+        row = equilibria.timed(name, method, n, 1.0, 0)
+        assert "too large" in row["note"] or "not installed" in row["note"]
+    row = equilibria.timed(name, "fullswap, auto", n, 60.0, 0)
+    assert "note" not in row and row["gap"] <= equilibria.GAP
+    assert row["actions"] == game.actions[0].size and row["dim"] == game.actions[0].dim
 
 
 def test_uniform_play_solves_the_even_ring_only():
@@ -174,71 +166,12 @@ def test_uniform_play_solves_the_even_ring_only():
 
 def test_the_methods_of_the_paper_reach_the_gap():
     for method in ("fullswap, weights", "fullswap, optimistic"):
-        timing = equilibria.timed("auction", method, 100, 30.0, 0)
-        assert timing.gap <= equilibria.GAP and timing.rounds > 0 and timing.note == ""
-
-
-def test_sizes():
-    assert equilibria.sizes("ring", "LP", quick=False) == equilibria.SIZES
-    assert equilibria.sizes("random, full rank", "fullswap, auto", True) == (30, 100, 300)
-    assert equilibria.sizes("random, full rank", "LP", quick=False) == (30, 100, 300, 1000)
-
-
-def test_a_contender_stops_at_its_first_failure():
-    found = equilibria.climb("Cournot", "LP", (30, 300, 1_000), 30.0, 0)
-    assert [t.actions for t in found] == [30, 300]
-    assert found[0].note == "" and found[0].gap <= equilibria.GAP
-    assert found[1].note.startswith("too large") and math.isnan(found[1].gap)
-
-
-def test_a_gap_that_was_missed_is_a_failure(monkeypatch):
-    stopped = equilibria.timed("random, rank 3", "fullswap, weights", 100, 0.05, 0)
-    assert stopped.note == "stopped after 0.05 s" and stopped.gap > equilibria.GAP
-    wrong = baselines.Found(np.full((30, 30), 1 / 900))
-    monkeypatch.setattr(equilibria, "linear_programme", lambda game, budget: wrong)
-    claimed = equilibria.timed("Cournot", "LP", 30, 1.0, 0)
-    assert claimed.note == "ended with a gap above 0.01"
-    assert claimed.gap == verify(zoo.cournot(grid=30), wrong.joint).gap
-
-
-def test_a_whole_run_is_complete_and_the_same_again_but_for_times(monkeypatch):
-    # in this process and with one size: the same jobs as those of the command
-    def here(jobs, advance):
-        seen.append(jobs)
-        return [t for job in jobs for t in equilibria.climb(*job[:2], (30,), 30.0, job[4])]
-
-    seen = []
-    monkeypatch.setattr(equilibria, "run_jobs", here)
-    monkeypatch.setitem(equilibria.BASELINES, "Lemke–Howson", equilibria.BASELINES["LP"])
-    monkeypatch.setattr(equilibria, "_REPEATED", 0.0)
-    for slow in ("ring, uneven", "random, rank 3"):  # Blum–Mansour takes seconds,
-        monkeypatch.delitem(equilibria.GAMES, slow)
-    monkeypatch.delitem(equilibria.OURS, "fullswap, weights")  # and so do these
-    first = equilibria.measure(True, 1, lambda done, of: None)
-    pairs = [(g, m) for g in equilibria.GAMES for m in (*equilibria.BASELINES, *equilibria.OURS)]
-    assert [(t.game, t.method) for t in first] == pairs == [job[:2] for job in seen[0]]
-    assert {job[3] for job in seen[0]} == {equilibria.QUICK_BUDGET}
-    assert all(0 <= t.gap <= equilibria.GAP and t.note == "" for t in first)
-    assert all(t.seconds >= 0 for t in first)
-    again = [equilibria.timed(t.game, t.method, 30, 30.0, 1) for t in first]
-    assert without_times(again) == without_times(first)
-
-
-def test_jobs_run_in_a_process_of_one_thread(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    seen = []
-    jobs = [("ring", "fullswap, auto", (30, 100), 5.0, 0), ("Cournot", "LP", (30, 300), 5.0, 0)]
-    found = equilibria.run_jobs(jobs, lambda *at: seen.append(at))
-    assert seen == [(1, 2), (2, 2)]
-    assert without_times(found) == without_times(t for job in jobs for t in equilibria.climb(*job))
-    assert os.environ["OMP_NUM_THREADS"] == "7" and "OPENBLAS_NUM_THREADS" not in os.environ
-    with equilibria._one_thread():
-        assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "1"
+        row = equilibria.timed("auction", method, 100, 30.0, 0)
+        assert row["gap"] <= equilibria.GAP and row["rounds"] > 0 and "note" not in row
 
 
 def test_random_games_of_low_rank_pay_at_most_one():
-    game = equilibria.random_rank(50, 0)
+    game = rounds.random_rank(50, 0)
     assert isinstance(game, StructuredGame) and game.actions[0].dim == 3
     first, second = baselines.matrices(game)
     assert np.linalg.matrix_rank(first) == np.linalg.matrix_rank(second) == 3

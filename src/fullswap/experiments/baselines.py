@@ -26,6 +26,8 @@ _HASTE = 30.0
 """How much faster weights are learned than the theorem says."""
 _LEAST = -60.0
 """Least logarithm of a weight, next to the largest: numbers near 1e-308 are slow to calculate."""
+NOT_INSTALLED = "quantecon is not installed"
+"""What Lemke–Howson says where it cannot be tried."""
 _POWERS = 60
 """Steps of power iteration before the stationary distribution is found by elimination."""
 
@@ -90,7 +92,7 @@ def lemke_howson(game: StructuredGame, budget: float) -> Found:
     try:
         game_theory = import_module("quantecon.game_theory")
     except ImportError:
-        return Found(None, note="quantecon is not installed")
+        return Found(None, note=NOT_INSTALLED)
     sizes = [s.size or 0 for s in game.actions]
     tableaux = 8 * sum(sizes) * (sum(sizes) + 1)
     if tableaux + 16 * math.prod(sizes) > MOST_BYTES:

@@ -1,100 +1,69 @@
-"""CPU seconds to a correlated equilibrium with a verified gap of 0.01, for games of growing size.
+"""CPU seconds to a correlated equilibrium with a verified gap, for games of growing size.
 
 Every contender meets the same games, from the smallest up, until it fails: too large for its
 memory, or over its budget. The failure is a row of its own and larger sizes are not tried. Games
 are made, kernels compiled and gaps verified outside the time that is told; what a contender needs
-of a game, such as matrices, it makes inside it. A run of less than half a second is done three
-times and the median told. Budgets are CPU time for Blum–Mansour and pivots for Lemke–Howson; the
-solver's and the programme's are by the clock, which on a busy machine is less.
+of a game, such as matrices, it makes inside it. A short run is done three times and the median
+told. Budgets are CPU time, and pivots for Lemke–Howson.
 
-All runs are done one after the other in a process whose linear algebra keeps to one thread: on
-small matrices more of them mostly wait, and waiting counts as CPU time.
+Jobs are meant for a process whose linear algebra keeps to one thread (``threads.one_thread``), one
+after the other.
 
 On the even ring uniform play is an equilibrium. Methods that begin there are done after a round
 or so, which says nothing of them; so there is also a ring with unevenly spread points.
+
+The same question against the gap and the dimension is asked in ``rounds``; both are one part.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_context
-from time import process_time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fullswap.experiments import rounds
 from fullswap.experiments.baselines import (
+    NOT_INSTALLED,
     checked_gap,
     dense_blum_mansour,
     lemke_howson,
     linear_programme,
 )
-from fullswap.games import StructuredGame, from_matrices, solve, verify, zoo
+from fullswap.experiments.fits import significant
+from fullswap.experiments.rounds import random_rank, solved
+from fullswap.experiments.study import Job, Part, Row, number, rows_where
+from fullswap.experiments.threads import within_budget
+from fullswap.games import StructuredGame, from_matrices, verify, zoo
 from fullswap.protocols import Points, Vector
 
 GAP = 0.01
 SIZES = (30, 100, 300, 1_000, 10_000, 100_000)
 MOST_MATRIX = 1_000
-"""Actions up to which there are random games without structure."""
-QUICK_BUDGET, FULL_BUDGET = 5.0, 60.0
+"""Actions up to which there are random games without structure; a tenth of it in a quick run."""
+QUICK_BUDGET, FULL_BUDGET = 1.0, 20.0
 """Seconds for a run."""
 _QUICK_MOST = 300
+_QUICK_WITHOUT = "ring"
+"""The game that a quick run leaves out: it says the least."""
 _PLANS = {
     30: (3, 3), 100: (10, 2), 300: (4, 4), 1_000: (10, 3), 10_000: (10, 4), 100_000: (16, 4),
 }  # fmt: skip
 """Size ↦ bids and values of the auction with about that many plans, bids^values."""
-_THREADS = (
-    "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
-)  # fmt: skip
-_REPEATED = 0.5
+_REPEATED = 0.2
 """CPU seconds below which a run is done three times."""
 
 
-@dataclass(frozen=True)
-class Timing:
-    """One contender on one game.
+class Outcome(NamedTuple):
+    """Verified gap (NaN if nothing was found), rounds or pivots, and why it failed if it did."""
 
-    Attributes
-    ----------
-    game : str
-        Family of games.
-    actions, dim : int
-        Number of actions and dimension of the embedding, of the player for whom it is larger.
-    method : str
-        The contender.
-    seconds : float
-        CPU seconds that it took, or that it took to fail.
-    gap : float
-        Verified gap of what it found; NaN if it found nothing.
-    rounds : int
-        Rounds of self-play, or pivots; 0 for other methods.
-    note : str
-        Why it failed; empty if the gap was reached.
-    """
-
-    game: str
-    actions: int
-    dim: int
-    method: str
-    seconds: float
-    gap: float
-    rounds: int
-    note: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class _Outcome:
     gap: float
     rounds: int
     note: str
 
 
-Check = Callable[[], _Outcome]
+Check = Callable[[], Outcome]
 """What a run found, checked when called."""
 Contender = Callable[[StructuredGame, float, int], Check]
 """Game, budget, seed ↦ a check for later, so that only the finding is timed."""
@@ -107,14 +76,6 @@ def uneven_ring(n: int, seed: int) -> StructuredGame:
     return StructuredGame.from_embeddings(
         _circle(mine), _circle(theirs + 1), _circle(mine + 1), _circle(theirs), "uneven ring"
     )
-
-
-def random_rank(n: int, seed: int, rank: int = 3) -> StructuredGame:
-    """Payoffs ⟨v, w⟩ of unit vectors in random directions of R^rank."""
-    rng = np.random.default_rng([seed, n, rank])
-    drawn = [rng.standard_normal((n, rank)) for _ in range(4)]
-    V, W, V2, W2 = (points / np.linalg.norm(points, axis=1, keepdims=True) for points in drawn)
-    return StructuredGame.from_embeddings(V, W, V2, W2, f"random, rank {rank}")
 
 
 def random_matrices(n: int, seed: int) -> StructuredGame:
@@ -143,9 +104,9 @@ def _baseline(name: str) -> Contender:
         else:
             found = dense_blum_mansour(game, GAP, budget)
 
-        def check() -> _Outcome:
+        def check() -> Outcome:
             gap = math.nan if found.joint is None else checked_gap(game, found.joint)
-            return _Outcome(gap, found.rounds, found.note)
+            return Outcome(gap, found.rounds, found.note)
 
         return check
 
@@ -154,14 +115,11 @@ def _baseline(name: str) -> Contender:
 
 def _ours(method: str) -> Contender:
     def run(game: StructuredGame, budget: float, seed: int) -> Check:
-        with warnings.catch_warnings():
-            # a lack of room shows in the gap, which is in the row
-            warnings.simplefilter("ignore", RuntimeWarning)
-            found = solve(game, GAP, method, seed, seconds=budget, progress=False)
+        found = solved(game, GAP, method, seed, None, budget)
 
-        def check() -> _Outcome:
-            note = "" if found.reached else f"stopped after {budget:g} s"
-            return _Outcome(verify(game, found).gap, found.rounds, note)
+        def check() -> Outcome:
+            note = "" if found.reached else f"no result in {budget:g} s"
+            return Outcome(verify(game, found).gap, found.rounds, note)
 
         return check
 
@@ -176,39 +134,36 @@ OURS: dict[str, Contender] = {
 }
 
 
-def measure(quick: bool, seed: int, advance: Callable[[int, int], None]) -> list[Timing]:
-    """All contenders on all games.
+def jobs(quick: bool, seed: int) -> list[Job]:
+    """A climb for each game and contender, then those of ``rounds``.
 
-    Parameters
-    ----------
-    quick : bool
-        Up to 300 actions, and 100,000 for fullswap, at 5 seconds a run; otherwise all sizes at 60.
-    seed : int
-        For random games and for the solver; the same seed gives the same games.
-    advance : callable
-        Called with the number of contenders done on a game, and of all.
+    Quick: up to 300 actions, and 100,000 for fullswap, at a second a run; otherwise all sizes at
+    20 seconds.
     """
     budget = QUICK_BUDGET if quick else FULL_BUDGET
-    jobs = [
-        (game, method, sizes(game, method, quick), budget, seed)
+    climbs = [
+        Job(
+            climb,
+            {"study": "size", "game": game, "method": method, "quick": quick, "budget": budget,
+             "seed": seed},
+            _cost(method, budget),
+        )
         for game in GAMES
         for method in (*BASELINES, *OURS)
-    ]
-    return run_jobs(jobs, advance)
+        if not (quick and game == _QUICK_WITHOUT)
+    ]  # fmt: skip
+    return climbs + rounds.jobs(quick, seed)
 
 
-def run_jobs(
-    jobs: Sequence[tuple[str, str, Sequence[int], float, int]],
-    advance: Callable[[int, int], None],
-) -> list[Timing]:
-    """``climb`` for each job, in one process of its own, warmed up."""
-    found: list[Timing] = []
-    fresh = get_context("spawn")  # a fork would inherit the threads
-    with _one_thread(), ProcessPoolExecutor(1, fresh, warm_up) as pool:
-        for done, timings in enumerate(pool.map(climb, *zip(*jobs, strict=True)), 1):
-            found.extend(timings)
-            advance(done, len(jobs))
-    return found
+def _cost(method: str, budget: float) -> float:
+    """CPU seconds of a climb, about."""
+    known = {
+        "LP": 1.0 + 0.2 * budget,
+        "Blum–Mansour, dense": 1.2 * budget,
+        "Lemke–Howson": 0.1,
+        "fullswap, weights": 1.0 + 0.3 * budget,
+    }
+    return known.get(method, 0.3 + 0.1 * budget)
 
 
 def sizes(game: str, method: str, quick: bool) -> tuple[int, ...]:
@@ -219,39 +174,88 @@ def sizes(game: str, method: str, quick: bool) -> tuple[int, ...]:
     >>> sizes("ring", "LP", quick=True), sizes("ring", "fullswap, auto", quick=True)
     ((30, 100, 300), (30, 100, 300, 100000))
     """
-    most = MOST_MATRIX if game == "random, full rank" else SIZES[-1]
-    tried = [n for n in SIZES if n <= most and (not quick or n <= _QUICK_MOST)]
-    if quick and most == SIZES[-1] and method in OURS:
+    if game == "random, full rank":
+        return tuple(n for n in SIZES if n <= (MOST_MATRIX // 10 if quick else MOST_MATRIX))
+    tried = [n for n in SIZES if not quick or n <= _QUICK_MOST]
+    if quick and method in OURS:
         tried.append(SIZES[-1])
     return tuple(tried)
 
 
-def climb(game: str, method: str, tried: Sequence[int], budget: float, seed: int) -> list[Timing]:
+def climb(study: str, game: str, method: str, quick: bool, budget: float, seed: int) -> list[Row]:
     """One contender on one family of games, from the smallest up, until it fails."""
     found = []
-    for n in tried:
+    for n in sizes(game, method, quick):
         found.append(timed(game, method, n, budget, seed))
-        if found[-1].note:
+        if "note" in found[-1]:
             break
     return found
 
 
-def timed(game: str, method: str, n: int, budget: float, seed: int) -> Timing:
+def timed(game: str, method: str, n: int, budget: float, seed: int) -> Row:
     """One run, or the median of three short ones."""
     posed = GAMES[game](n, seed)
     run = {**BASELINES, **OURS}[method]
+    # the others have budgets of their own kind
+    minds_the_clock = method == "LP" or method in OURS
     spent: list[float] = []
     while not spent or (spent[0] < _REPEATED and len(spent) < 3):
-        started = process_time()
-        check = run(posed, budget, seed)
-        spent.append(process_time() - started)
+        check, seconds = within_budget(
+            lambda clock: run(posed, clock, seed),
+            lambda check: minds_the_clock and check().note.startswith("no "),
+            budget,
+        )
+        spent.append(seconds)
     told = check()
-    note = told.note
-    if not note and not told.gap <= GAP:
-        note = f"ended with a gap above {GAP:g}"
-    actions = max(s.size or 0 for s in posed.actions)
-    dim = max(s.dim for s in posed.actions)
-    return Timing(game, actions, dim, method, float(np.median(spent)), told.gap, told.rounds, note)
+    row: Row = {
+        "actions": max(s.size or 0 for s in posed.actions),
+        "dim": max(s.dim for s in posed.actions),
+        "seconds": float(np.median(spent)),
+        "rounds": told.rounds,
+    }
+    if not math.isnan(told.gap):
+        row["gap"] = told.gap
+    if told.note and minds_the_clock and not told.note.startswith("too large"):
+        row["note"] = f"no result in {budget:g} s"
+    elif told.note:
+        row["note"] = told.note
+    elif not told.gap <= GAP:
+        row["note"] = f"ended with a gap above {GAP:g}"
+    return row
+
+
+def summarise(rows: Sequence[Row]) -> dict[str, Any]:
+    """Times by game, method and size, with the size at which each failed; and ``rounds``."""
+    climbs = rows_where(rows, study="size")
+    absent = {row["method"] for row in climbs if row.get("note") == NOT_INSTALLED}
+    curves = []
+    for game, method in dict.fromkeys((row["game"], row["method"]) for row in climbs):
+        if method not in absent:
+            here = rows_where(climbs, game=game, method=method)
+            curves.append({"game": game, "method": method, **_curve(here)})
+    return {
+        "gap": GAP,
+        "budget": max((number(row, "budget") for row in climbs), default=0.0),
+        "absent": sorted(str(method) for method in absent),
+        "sizes": curves,
+        "rounds": rounds.summarise(rows),
+    }
+
+
+def _curve(rows: list[Row]) -> dict[str, Any]:
+    points: list[dict[str, Any]] = []
+    failed: dict[str, Any] | None = None
+    for row in rows:
+        point = {
+            "actions": int(number(row, "actions")),
+            "seconds": significant(number(row, "seconds")),
+        }
+        if "note" in row:
+            failed = {**point, "note": row["note"]}
+        else:
+            gap, length = significant(number(row, "gap")), int(number(row, "rounds"))
+            points.append({**point, "gap": gap, "rounds": length})
+    return {"dim": max(int(number(row, "dim")) for row in rows), "points": points, "failed": failed}
 
 
 def warm_up() -> None:
@@ -259,22 +263,12 @@ def warm_up() -> None:
     small = uneven_ring(24, 0)
     for run in (*BASELINES.values(), *OURS.values()):
         run(small, 0.2, 0)()
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Processes that are started meanwhile do linear algebra in one thread."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    rounds.self_play(small, 10)
 
 
 def _circle(angles: Vector) -> Points:
     return np.column_stack((np.cos(angles), np.sin(angles)))
+
+
+PART = Part("equilibria", jobs, summarise, timed=True, prepare=warm_up)
+"""Times of equilibria."""

@@ -1,6 +1,6 @@
 """Ours beside the usual recalibrators: calibration error, Brier score, time an event.
 
-One run plays every stream against every contender. Forecasts are scored after the warm-up
+Every stream is played against every contender. Forecasts are scored after the warm-up
 (``WARM_UP``); for the calibration error all are rounded to multiples of 5 %, because a continuous
 forecast is hardly ever made twice. The times are those of the loop of single events from Python;
 ours run as an array (`Recalibrator.run`) is timed beside it.
@@ -9,20 +9,31 @@ ours run as an array (`Recalibrator.run`) is timed beside it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
+from statistics import fmean, median
+from typing import Any
 
 import numpy as np
 
+from fullswap.experiments.fits import significant
 from fullswap.experiments.logs import Stream, made_streams, read_logs
 from fullswap.experiments.recalibrators import WARM_UP, Contender, Ours, contenders
+from fullswap.experiments.study import Job, Part, Row, number, rows_where
 from fullswap.forecasting import Recalibrator
 from fullswap.metrics import brier_score, l2_calibration_error
 from fullswap.protocols import Vector
 
 GRID = 20
 """Forecasts are compared on multiples of 1/GRID."""
+AS_ONE_RUN = "as one run"
+"""Of ours: the same forecasts, timed as a run over arrays."""
+_EVENTS = {True: 5_000, False: 20_000}
+_SEEDS = {True: 5, False: 10}
+_MICROSECONDS = 65.0
+"""CPU time an event of all contenders together, about."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +52,99 @@ class Score:
     """An event."""
 
 
-def compare(
-    events: int, seed: int, folder: Path | None, advance: Callable[[int, int], None]
-) -> list[Score]:
-    """Every contender on every stream: made ones, and the logs of a folder if it is given."""
-    for _ in _scores(next(made_streams(500, seed)), seed):
-        pass  # compile and import: neither is part of an event
-    streams = [*made_streams(events, seed)]
-    if folder is not None:
-        streams += read_logs(folder)
-    scores: list[Score] = []
-    for done, stream in enumerate(streams):
-        advance(done, len(streams))
-        scores += _scores(stream, seed)
-    return scores
+def jobs(quick: bool, seed: int) -> list[Job]:
+    """A job for each made stream and seed."""
+    events = _EVENTS[quick]
+    names = [stream.name for stream in made_streams(1, seed)]
+    return [
+        Job(
+            on_made,
+            {"stream": name, "events": events, "seed": stream_seed},
+            events * _MICROSECONDS / 1e6,
+        )
+        for stream_seed in range(seed, seed + _SEEDS[quick])
+        for name in names
+    ]
 
 
-def _scores(stream: Stream, seed: int) -> Iterator[Score]:
+def part_with_logs(folder: Path) -> Part:
+    """The part with a job for every stream of the public logs that lie in a folder.
+
+    Recorded streams are what they are: only the seed of our draws is drawn, and only once.
+    """
+    known = [(stream.name, len(stream.claimed)) for stream in read_logs(folder)]
+    if not known:
+        raise ValueError(f"folder must hold one of the public logs, got {str(folder)!r}")
+
+    def with_logs(quick: bool, seed: int) -> list[Job]:
+        recorded = [
+            Job(
+                on_recorded,
+                {"stream": name, "folder": str(folder), "seed": seed},
+                events * _MICROSECONDS / 1e6,
+            )
+            for name, events in known
+        ]
+        return jobs(quick, seed) + recorded
+
+    return Part(PART.name, with_logs, summarise, timed=True, prepare=warm_up)
+
+
+def on_made(stream: str, events: int, seed: int) -> list[Row]:
+    """Scores of all contenders on a made stream."""
+    found = next(made for made in made_streams(events, seed) if made.name == stream)
+    return [asdict(score) for score in scores(found, seed)]
+
+
+def on_recorded(stream: str, folder: str, seed: int) -> list[Row]:
+    """Scores of all contenders on a stream of a log."""
+    return [asdict(score) for score in scores(_recorded(folder)[stream], seed)]
+
+
+@lru_cache(maxsize=1)
+def _recorded(folder: str) -> dict[str, Stream]:
+    """All streams of a folder: reading a log takes longer than playing a short one."""
+    return {stream.name: stream for stream in read_logs(Path(folder))}
+
+
+def warm_up() -> None:
+    """Compile and import: neither is part of an event."""
+    for _ in scores(next(made_streams(500, 0)), 0):
+        pass
+
+
+def summarise(rows: Sequence[Row]) -> dict[str, Any]:
+    """Scores by stream and contender: means over the seeds, medians for times."""
+    streams = []
+    for name in dict.fromkeys(row["stream"] for row in rows):
+        here = rows_where(rows, stream=name)
+        found = [
+            _mean(str(contender), rows_where(here, contender=contender))
+            for contender in dict.fromkeys(row["contender"] for row in here)
+        ]
+        streams.append(
+            {
+                "stream": name,
+                "recorded": "folder" in here[0],
+                "events": int(number(here[0], "events")),
+                "seeds": len({row["seed"] for row in here}),
+                "contenders": found,
+            }
+        )
+    return {"grid": GRID, "warm_up": WARM_UP, "streams": streams}
+
+
+def _mean(contender: str, rows: list[Row]) -> dict[str, Any]:
+    means = {
+        key: significant(fmean(number(row, key) for row in rows))
+        for key in ("calibration", "noise", "brier")
+    }
+    times = significant(median(number(row, "microseconds") for row in rows))
+    return {"contender": contender, **means, "microseconds": times}
+
+
+def scores(stream: Stream, seed: int) -> Iterator[Score]:
+    """Every contender on a stream."""
     events = len(stream.claimed)
     start = int(WARM_UP * events)
     for name, contender in contenders(events, seed).items():
@@ -69,7 +156,7 @@ def _scores(stream: Stream, seed: int) -> Iterator[Score]:
             yield _score(stream, label, values, outcomes, start, seconds)
         if isinstance(contender, Ours) and stream.adaptive is None:
             seconds = _time_of_run(stream, seed)
-            yield _score(stream, f"{name}, as one run", forecasts, outcomes, start, seconds)
+            yield _score(stream, f"{name}, {AS_ONE_RUN}", forecasts, outcomes, start, seconds)
 
 
 def _play(stream: Stream, contender: Contender) -> tuple[Vector, Vector, float]:
@@ -107,3 +194,7 @@ def _score(
         brier_score(happened, scored),
         seconds / len(forecasts) * 1e6,
     )
+
+
+PART = Part("forecasters", jobs, summarise, timed=True, prepare=warm_up)
+"""Recalibrators compared."""
