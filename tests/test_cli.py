@@ -31,15 +31,6 @@ def test_demo_as_json():
     assert all(0 <= row["measured"] <= row["guaranteed"] and row["holds"] for row in rows)
 
 
-def test_forecasters_are_compared():
-    result = fullswap("reproduce", "forecasters", "--json")
-    assert result.returncode == 0, result.stderr
-    scores = json.loads(result.stdout)
-    streams = {score["stream"] for score in scores}
-    assert {"calibrated", "drifting", "adversarial"} <= streams
-    assert all(0 <= score["brier"] <= 1 and score["calibration"] >= 0 for score in scores)
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
+import time
 from pathlib import Path
 from typing import Any
 
@@ -87,120 +87,78 @@ def _app() -> Any:
 
     @app.command()
     def reproduce(
-        what: str = typer.Argument("table", help="table, search, forecasters or equilibria."),
-        quick: bool = typer.Option(True, "--quick/--full", help="Fewer and shorter runs."),
-        workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
+        what: str = typer.Argument(
+            "all", help="table, search, figure, convex, equilibria, forecasters, or all of them."
+        ),
+        quick: bool = typer.Option(True, "--quick/--full", help="Minutes, or an hour or two."),
+        out: Path | None = typer.Option(  # noqa: B008
+            None, file_okay=False, help="Folder of the results; by default results/quick or full."
+        ),
         seed: int = typer.Option(0, min=0, help="First seed."),
+        workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
+        engine: str = typer.Option("processes", help="Where the runs go: processes."),
+        fresh: bool = typer.Option(False, "--fresh", help="Drop the results in the folder."),
         data: Path | None = typer.Option(  # noqa: B008
             None, exists=True, file_okay=False, help="Folder of forecast logs (forecasters)."
         ),
-        as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+        as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
     ) -> None:
-        """Measure the growth of regret, or the worst adversary found, or compare methods."""
-        if what == "table":
-            _growth(quick, workers, seed, as_json)
-        elif what == "search":
-            _search(quick, workers, seed, as_json)
-        elif what == "forecasters":
-            _forecasters(quick, seed, data, as_json)
-        elif what == "equilibria":
-            _equilibria(quick, seed, as_json)
-        else:
-            raise typer.BadParameter(
-                f"must be table, search, forecasters or equilibria, got {what!r}"
-            )
+        """Measure the paper: runs, summary, figures and a page. A stopped run goes on."""
+        from fullswap.experiments.reproduce import PARTS, Study
+
+        if what != "all" and what not in PARTS:
+            raise typer.BadParameter(f"must be all, {', '.join(PARTS)}, got {what!r}")
+        folder = out or Path("results") / ("quick" if quick else "full")
+        study = Study(folder, quick, seed, data)
+        _reproduce(study, list(PARTS) if what == "all" else [what], workers, engine, fresh, as_json)
 
     return app
 
 
-def _growth(quick: bool, workers: int, seed: int, as_json: bool) -> None:
+def _reproduce(
+    study: Any, names: list[str], workers: int, engine: str, fresh: bool, as_json: bool
+) -> None:
     import typer
 
-    from fullswap.experiments import growth
+    try:
+        study.claim(fresh)
+        for name in names:
+            done, revisions = study.kept(name)
+            if done:
+                made = ", ".join(sorted(revisions))
+                print(f"{name}: {done} jobs are kept, made by {made}", file=sys.stderr)
+        study.run(names, workers, _progress, engine)
+        from fullswap.experiments.reproduce import broken
+        from fullswap.report.paper.book import PAGE, publish
 
-    horizons = growth.QUICK_HORIZONS if quick else growth.FULL_HORIZONS
-    seeds = (seed,) if quick else (seed, seed + 1, seed + 2)
-    with _progress("runs") as advance:
-        found = growth.measure(horizons, seeds, workers, advance)
+        summary = study.summary()
+        sections = publish(summary, study.folder)
+    except KeyboardInterrupt:
+        print(f"Stopped. The same command goes on from what {study.folder} holds.", file=sys.stderr)
+        raise typer.Exit(130) from None
+    except (ValueError, OSError, ImportError) as error:
+        print(f"fullswap reproduce: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
     if as_json:
-        rows = [{**asdict(g), "largest_ratio": g.largest_ratio} for g in found]
-        print(json.dumps(rows, indent=2))
+        print(json.dumps(summary, indent=1))
     else:
-        _print_table(
-            f"Growth of full swap regret over T = {', '.join(map(str, horizons))}",
-            ("row", "d", "exponent", "paper", "worst adversary", "measured", "guaranteed",
-             "largest ratio"),
-            [
-                (g.row, str(g.dim), f"{g.exponent:.3f}", f"{g.paper:.3f}", g.adversaries[-1],
-                 f"{g.worst[-1]:.1f}", f"{g.guaranteed[-1]:.1f}", f"{g.largest_ratio:.3f}")
-                for g in found
-            ],
-        )  # fmt: skip
-    if any(g.largest_ratio > 1 for g in found):
+        for name, section in zip(summary["parts"], sections, strict=True):
+            if name in names:
+                _print_section(section)
+        print(f"\nPage with figures: {study.folder / PAGE}")
+    if broken(summary):
         raise typer.Exit(1)
 
 
-def _search(quick: bool, workers: int, seed: int, as_json: bool) -> None:
-    import typer
+def _print_section(section: Any) -> None:
+    from fullswap.report.paper.section import Paragraph, Table
 
-    from fullswap.experiments import breaking
-
-    rounds, budget = (400, 50) if quick else (2_000, 200)
-    with _progress("searches") as advance:
-        found = breaking.attempt_all(rounds, budget, seed, workers, advance)
-    if as_json:
-        print(json.dumps([asdict(a) for a in found], indent=2, default=float))
-    else:
-        _print_table(
-            f"Largest measured/guaranteed found by search, T = {rounds}",
-            ("row", "d", "ratio", "adversary", "runs"),
-            [(a.row, str(a.dim), f"{a.ratio:.3f}", a.adversary, str(a.tried)) for a in found],
-        )
-    if any(a.ratio > 1 for a in found):
-        raise typer.Exit(1)
-
-
-def _forecasters(quick: bool, seed: int, data: Path | None, as_json: bool) -> None:
-    from fullswap.experiments import forecasters
-
-    with _progress("streams") as advance:
-        found = forecasters.compare(5_000 if quick else 20_000, seed, data, advance)
-    if as_json:
-        print(json.dumps([asdict(score) for score in found], indent=2))
-        return
-    _print_table(
-        f"Forecasts scored after the first fifth; calibration error on multiples of "
-        f"1/{forecasters.GRID}",
-        ("stream", "events", "forecaster", "calibration error × 10⁴", "noise × 10⁴", "Brier",
-         "µs an event"),
-        [
-            (s.stream, str(s.events), s.contender, f"{1e4 * s.calibration:.1f}",
-             f"{1e4 * s.noise:.1f}", f"{s.brier:.4f}", f"{s.microseconds:.2f}")
-            for s in found
-        ],
-    )  # fmt: skip
-
-
-def _equilibria(quick: bool, seed: int, as_json: bool) -> None:
-    from fullswap.experiments import equilibria
-
-    with _progress("games") as advance:
-        found = equilibria.measure(quick, seed, advance)
-    if as_json:
-        rows = [asdict(timing) for timing in found]
-        # JSON has no NaN: no gap where nothing was found
-        found_only = [{k: None if v != v else v for k, v in row.items()} for row in rows]
-        print(json.dumps(found_only, indent=2))
-        return
-    _print_table(
-        "CPU seconds to a verified gap of 0.01",
-        ("game", "actions", "d", "method", "seconds", "gap", "rounds", "note"),
-        [
-            (t.game, str(t.actions), str(t.dim), t.method, f"{t.seconds:.3g}", f"{t.gap:.2g}",
-             str(t.rounds), t.note)
-            for t in found
-        ],
-    )  # fmt: skip
+    print(f"\n{section.title}\n")
+    for block in section.blocks:
+        if isinstance(block, Paragraph):
+            print(block.text.replace("**", "").replace("`", "") + "\n")
+        elif isinstance(block, Table):
+            _print_table(block.caption, block.columns, list(block.rows))
 
 
 def _equilibrium(
@@ -292,18 +250,36 @@ def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...
 
 
 class _progress:
-    """A progress bar on standard error, as a function (done, total)."""
+    """How far it is and how long it will take, on standard error, as a function (done, total).
+
+    A bar on a terminal; elsewhere a line now and then, for those who read logs.
+    """
 
     def __init__(self, what: str) -> None:
         from rich.console import Console
-        from rich.progress import Progress
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 
-        self._bar = Progress(console=Console(stderr=True), transient=True)
+        console = Console(stderr=True)
+        self._what, self._terminal = what, console.is_terminal
+        self._bar = Progress(
+            "{task.description}", BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
+            console=console, transient=True, disable=not self._terminal,
+            speed_estimate_period=600,
+        )  # fmt: skip
         self._task = self._bar.add_task(what, total=None)
+        self._began = self._told = time.monotonic()
 
     def __enter__(self) -> Any:
         self._bar.start()
-        return lambda done, total: self._bar.update(self._task, completed=done, total=total)
+        return self._advance
 
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
+
+    def _advance(self, done: float, total: float) -> None:
+        self._bar.update(self._task, completed=done, total=total)
+        now = time.monotonic()
+        if not self._terminal and total > 0 and (now - self._told > 15 or done >= total):
+            self._told = now
+            left = (now - self._began) * (total / done - 1) if done else 0.0
+            print(f"{self._what}: {done / total:.0%}, about {left:.0f} s to go", file=sys.stderr)

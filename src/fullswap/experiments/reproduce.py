@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,6 +30,27 @@ PARTS: dict[str, Part] = {
 ENGINES = ("processes",)
 """Where independent runs may go."""
 SETTINGS, SUMMARY = "settings.json", "summary.json"
+
+
+Advance = Callable[[float, float], None]
+
+
+@contextmanager
+def silent(name: str) -> Iterator[Advance]:
+    """No progress shown."""
+    yield lambda done, total: None
+
+
+@contextmanager
+def processes(workers: int, prepare: Callable[[], None] | None = None) -> Iterator[Executor]:
+    """Fresh processes, each with one thread of linear algebra."""
+    # spawned: a fork would inherit the threads of this process, and linear algebra that is
+    # already set up to use all cores
+    with (
+        one_thread(),
+        ProcessPoolExecutor(workers, get_context("spawn"), prepare) as executor,
+    ):
+        yield executor
 
 
 @dataclass(frozen=True)
@@ -86,17 +107,32 @@ class Study:
 
     def run(
         self,
-        name: str,
+        names: Sequence[str],
         workers: int,
-        advance: Callable[[float, float], None] = lambda done, total: None,
+        progress: Callable[[str], AbstractContextManager[Advance]] = silent,
         engine: str = "processes",
-    ) -> list[Row]:
-        """Run what is missing of a part. Returns all its rows."""
+    ) -> None:
+        """Run what is missing of these parts; those that are timed last, each on its own."""
         if engine not in ENGINES:
             raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
-        part = self.part(name)
-        with _processes(1 if part.timed else workers, part.prepare) as executor:
-            return run(part.jobs(self.quick, self.seed), self.store(name), executor, advance)
+        parts = [self.part(name) for name in names]
+        with processes(workers) as executor:
+            for part in parts:
+                if not part.timed:
+                    self._run(part, executor, progress)
+        for part in parts:
+            if part.timed:
+                with processes(1, part.prepare) as executor:
+                    self._run(part, executor, progress)
+
+    def _run(
+        self,
+        part: Part,
+        executor: Executor,
+        progress: Callable[[str], AbstractContextManager[Advance]],
+    ) -> None:
+        with progress(part.name) as advance:
+            run(part.jobs(self.quick, self.seed), self.store(part.name), executor, advance)
 
     def store(self, name: str) -> Store:
         """Where the rows of a part are kept."""
@@ -147,14 +183,3 @@ def about(rows: Sequence[Row]) -> dict[str, Any]:
 
 def _told(settings: dict[str, Any]) -> str:
     return f"--{settings['scale']} --seed {settings['seed']}"
-
-
-@contextmanager
-def _processes(workers: int, prepare: Callable[[], None] | None) -> Iterator[Executor]:
-    # spawned: a fork would inherit the threads of this process, and linear algebra that is
-    # already set up to use all cores
-    with (
-        one_thread(),
-        ProcessPoolExecutor(workers, get_context("spawn"), prepare) as executor,
-    ):
-        yield executor
