@@ -18,12 +18,16 @@ from fullswap.learners import (
 )
 from fullswap.protocols import Rounding
 from fullswap.rounding import Barycentric, Nearest
+from fullswap.template.convex import MultiScaleRule
 from fullswap.template.plan import Plan
 from fullswap.template.rules import Crossing, Dense, Rule, Stationary
 
 
 def make_rule(plan: Plan, grid: Grid) -> Rule:
     """The plan's rule on this grid, nothing learnt yet."""
+    if plan.row == "convex":
+        assert plan.horizon is not None
+        return MultiScaleRule(grid.points, plan.constants.lipschitz, plan.horizon, plan.rule)
     if plan.learner != "gradient":
         return Dense(grid.points, _experts(plan, grid))
     rate = learning_rate(plan)

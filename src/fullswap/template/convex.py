@@ -1,4 +1,4 @@
-"""Convex Lipschitz losses in one dimension by multi-scale binning, as a rule and as a player.
+"""Convex Lipschitz losses in one dimension by multi-scale binning: the rule of row "convex".
 
 Losses on an interval [low, low + D] with slopes at most L become laws on [0, 1]:
 P(v ≤ y) = (ℓ'(low + D·y +)/L + 1)/2, with the one-sided slopes at the grid points alone.
@@ -7,22 +7,21 @@ P(v ≤ y) = (ℓ'(low + D·y +)/L + 1)/2, with the one-sided slopes at the grid
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
-from fullswap.grids import ends
+from fullswap.grids import checked_mesh
 from fullswap.learners.multiscale import MOST_CELLS, MultiScale, default_cells
-from fullswap.losses import SLACK, Custom, LossClass, QuadraticFamily
-from fullswap.protocols import Indices, Loss, Mixture, Points, Vector
+from fullswap.losses import LossClass, QuadraticFamily
+from fullswap.protocols import Indices, Loss, Points, Vector
 from fullswap.sets import ConvexSetBase
-from fullswap.template.views import LineView
+from fullswap.theorems import SLOPE_STEP
 
 NUDGE = 1e-9
 """Slopes to the left and right of x are gradients this share of the diameter away from it."""
-SECANT = 1e-6
-"""The same for losses without a gradient, whose slopes are differences of values."""
+RULES = ("coarsest", "all scales", "highs")
+"""The coarsest game that can be won; the game over all bins; the same, solved by HiGHS."""
 
 
 def one_sided_slopes(loss: Loss, points: Points) -> tuple[Vector, Vector]:
@@ -32,6 +31,7 @@ def one_sided_slopes(loss: Loss, points: Points) -> tuple[Vector, Vector]:
 
     Examples
     --------
+    >>> from fullswap.losses import Custom
     >>> tent = Custom(lambda x: abs(x[:, 0] - 0.5), lambda x: np.sign(x - 0.5))
     >>> one_sided_slopes(tent, np.array([[0.0], [0.5], [1.0]]))
     (array([-1.,  1.]), array([-1.,  1.]))
@@ -46,15 +46,16 @@ def one_sided_slopes(loss: Loss, points: Points) -> tuple[Vector, Vector]:
         asked = np.concatenate((points[:-1] + step, points[1:] - step))
         slopes = loss.gradient(asked)[:, 0]
         return slopes[:n], slopes[n:]
-    step = SECANT * length
+    # without a gradient, slopes are differences of values
+    step = SLOPE_STEP * length
     asked = np.concatenate((points, points[:-1] + step, points[1:] - step))
     values = loss.value(asked)
     here, right, left = values[: n + 1], values[n + 1 : 2 * n + 1], values[2 * n + 1 :]
     return (right - here[:-1]) / step, (here[1:] - left) / step
 
 
-def law_of(loss: Loss, points: Points, lipschitz: float) -> tuple[Vector, Vector, str | None]:
-    """P(v < x) and P(v ≤ x) at the points, (n + 1,) each, and which promise the loss breaks.
+def law_of(loss: Loss, points: Points, lipschitz: float) -> tuple[Vector, Vector]:
+    """P(v < x) and P(v ≤ x) at the points, (n + 1,) each.
 
     Slopes beyond ``lipschitz`` are cut off and falling ones evened out, so that there is a law.
 
@@ -62,23 +63,69 @@ def law_of(loss: Loss, points: Points, lipschitz: float) -> tuple[Vector, Vector
     --------
     >>> from fullswap.losses import Quadratic
     >>> law_of(Quadratic([0.0], 0.5), np.array([[0.0], [0.5], [1.0]]), 1.0)
-    (array([0.  , 0.75, 1.  ]), array([0.5 , 0.75, 1.  ]), None)
+    (array([0.  , 0.75, 1.  ]), array([0.5 , 0.75, 1.  ]))
     """
     after, before = one_sided_slopes(loss, points)
-    # in the order of the line: after the first point, before and after the second, …
-    slopes = np.column_stack((after, before)).ravel() / lipschitz
-    broken = None
-    steepest, bend = float(np.abs(slopes).max()), float(np.diff(slopes).min(initial=0.0))
-    if steepest > 1 + SLACK:
-        broken = f"slope {steepest * lipschitz:.6g} exceeds lipschitz = {lipschitz:.6g}"
-    elif bend < -SLACK:
-        broken = f"a slope falls by {-bend * lipschitz:.6g}, but losses were promised to be convex"
-    law = np.maximum.accumulate((np.clip(slopes, -1.0, 1.0) + 1.0) / 2)
-    return np.append(0.0, law[1::2]), np.append(law[::2], 1.0), broken
+    laws = np.zeros((len(points), 2))
+    laws[:-1, 1], laws[1:, 0] = after, before
+    laws /= 2 * lipschitz
+    laws += 0.5
+    laws[0, 0], laws[-1, 1] = 0.0, 1.0
+    # row after row is the order of the line: before and after the first point, the second, …
+    np.clip(laws, 0.0, 1.0, out=laws)
+    np.maximum.accumulate(laws.ravel(), out=laws.reshape(-1))
+    below, up_to = laws.T.copy()
+    return below, up_to
+
+
+def check_request(
+    action_set: ConvexSetBase,
+    loss_class: LossClass,
+    horizon: int | None,
+    learner: str | None,
+    rule: str | None,
+    actions: Vector | None,
+) -> None:
+    """Raise ValueError unless row "convex" can be played as asked for."""
+    if action_set.dim != 1:
+        raise ValueError(
+            f"action_set must have dimension 1 with row='convex', got {action_set.dim}"
+        )
+    if not loss_class.convex:
+        raise ValueError(f"loss_class must be convex with row='convex', got {loss_class!r}")
+    if horizon is None:
+        raise ValueError("horizon must be a whole number with row='convex', got None")
+    if learner is not None:
+        raise ValueError(f"learner must be None with row='convex', got {learner!r}")
+    if rule not in (None, *RULES):
+        shown = ", ".join(map(repr, RULES))
+        raise ValueError(f"rule must be one of {shown} with row='convex', got {rule!r}")
+    if actions is not None:
+        raise ValueError("actions must be None with row='convex', which plays multiples of mesh")
+
+
+def cells_of(action_set: ConvexSetBase, horizon: int, mesh: float | None) -> int:
+    """1/γ: by default that which suits the horizon, else the least for a spacing of ``mesh``.
+
+    Examples
+    --------
+    >>> from fullswap.sets import Interval
+    >>> cells_of(Interval(0, 3), 1000, None), cells_of(Interval(0, 3), 1000, 0.5)
+    (64, 8)
+    """
+    if mesh is None:
+        return default_cells(horizon)
+    wanted = action_set.diameter / checked_mesh(action_set, mesh) * (1 - 1e-12)
+    if wanted > MOST_CELLS:
+        raise ValueError(
+            f"mesh must be at least diameter/{MOST_CELLS} = "
+            f"{action_set.diameter / MOST_CELLS:.6g} with row='convex', got {mesh!r}"
+        )
+    return int(2 ** max(1, math.ceil(math.log2(wanted))))
 
 
 class MultiScaleRule:
-    """Multi-scale binning on [low, high], in the manner of ``fullswap.template.rules``.
+    """Multi-scale binning on evenly spaced points, in the manner of ``fullswap.template.rules``.
 
     ``mix()`` gives indices into ``points`` and weights; ``learn`` returns what the points in play
     lost, there being no sub-learners with recommendations of their own.
@@ -86,15 +133,10 @@ class MultiScaleRule:
 
     residual = 0.0
 
-    def __init__(
-        self, low: float, high: float, lipschitz: float, cells: int, horizon: int,
-        coarsest_first: bool = True,
-    ) -> None:  # fmt: skip
-        self.points: Points = np.linspace(low, high, cells + 1)[:, None]
-        self.binning = MultiScale(cells, horizon, coarsest_first)
-        self.lipschitz = lipschitz
-        self.broken: str | None = None
-        """Which promise the last loss broke."""
+    def __init__(self, points: Points, lipschitz: float, horizon: int, rule: str) -> None:
+        self.points, self.lipschitz = points, lipschitz
+        solver = "highs" if rule == "highs" else "simplex"
+        self.binning = MultiScale(len(points) - 1, horizon, rule == "coarsest", solver)
 
     def mix(self) -> tuple[Indices, Vector]:
         """Support and weights of this round's mixture."""
@@ -103,141 +145,9 @@ class MultiScaleRule:
     def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
         """Feed the law of the loss to the bins in play."""
         lost = np.asarray(loss.value(self.points[indices]), dtype=float)
-        below, up_to, broken = law_of(loss, self.points, self.lipschitz)
-        self.binning.learn(below, up_to)
-        self.broken = broken
+        self.binning.learn(*law_of(loss, self.points, self.lipschitz))
         return lost
 
     def extended(self, points: Points, *args: Any) -> MultiScaleRule:
         """Never asked for: γ is set by the horizon, and without one there is no such rule."""
         raise NotImplementedError("multi-scale binning needs a horizon: its grid does not grow")
-
-
-class ConvexLearner:
-    """Õ(√T) full swap regret for convex Lipschitz losses on a set of dimension 1.
-
-    Multi-scale binning (``fullswap.learners.multiscale``). Deterministic: the mixture is a
-    distribution over at most 1/γ + 1 evenly spaced points. It prints no guarantee, because the
-    constants of the theorem are not explicit; measure with ``fullswap.metrics``.
-
-    Parameters
-    ----------
-    action_set : ConvexSetBase
-        A set of dimension 1.
-    loss_class : LossClass
-        With ``convex=True`` (or ``strong_convexity`` > 0); ``lipschitz`` sets the scale.
-    horizon : int
-        Number of rounds T.
-    gamma : float or None
-        Finest scale as a share of the diameter, rounded to a power of ½; by default that nearest
-        to 1/(2·√T).
-    coarsest_first : bool
-        Let finer bins in only where coarse ones fail; False plays all scales in every round, as
-        the authors of the algorithm do, with 1.5 to 1.9 times the regret measured.
-
-    Examples
-    --------
-    >>> from fullswap import sets, losses
-    >>> learner = ConvexLearner(sets.Interval(0, 1), LossClass(1.0, convex=True), horizon=400)
-    >>> for _ in range(400):
-    ...     learner.observe(losses.Custom(lambda x: abs(x[:, 0] - 0.3), lambda x: np.sign(x - 0.3)))
-    >>> learner.play().mean.round(1)
-    array([0.3])
-    """
-
-    def __init__(
-        self,
-        action_set: ConvexSetBase,
-        loss_class: LossClass,
-        horizon: int,
-        *,
-        gamma: float | None = None,
-        coarsest_first: bool = True,
-    ) -> None:
-        if not isinstance(action_set, ConvexSetBase):
-            raise ValueError(f"action_set must be a set of fullswap.sets, got {action_set!r}")
-        if action_set.dim != 1:
-            raise ValueError(f"action_set must have dimension 1, got {action_set.dim}")
-        if not isinstance(loss_class, LossClass):
-            raise ValueError(f"loss_class must be a LossClass, got {loss_class!r}")
-        if not loss_class.convex:
-            raise ValueError(f"loss_class must be convex (convex=True), got {loss_class!r}")
-        whole = isinstance(horizon, int | np.integer) and not isinstance(horizon, bool)
-        if not whole or horizon < 1:
-            raise ValueError(f"horizon must be a whole number >= 1, got {horizon!r}")
-        if not isinstance(coarsest_first, bool | np.bool_):
-            raise ValueError(f"coarsest_first must be True or False, got {coarsest_first!r}")
-        cells = default_cells(int(horizon)) if gamma is None else _cells_of(gamma)
-        self.action_set, self.loss_class, self.horizon = action_set, loss_class, int(horizon)
-        self._view = LineView(action_set)
-        low, high = ends(self._view.inner)
-        self._rule = MultiScaleRule(
-            low, high, loss_class.lipschitz, cells, int(horizon), bool(coarsest_first)
-        )
-        self.broken: tuple[str, ...] = ()
-        """The first broken promise, if any."""
-        self.rounds = 0
-
-    @property
-    def gamma(self) -> float:
-        """Finest scale, as a share of the diameter."""
-        return 1.0 / self._rule.binning.cells
-
-    @property
-    def mesh(self) -> float:
-        """Spacing of the points."""
-        return self.gamma * self.action_set.diameter
-
-    @property
-    def points(self) -> Points:
-        """All points that may be played, by label, shape (1/γ + 1, A)."""
-        return self._view.outward(self._rule.points)
-
-    @property
-    def context(self) -> dict[str, Any]:
-        """What a transcript of this learner carries along."""
-        return {"lipschitz": self.loss_class.lipschitz}
-
-    @property
-    def value(self) -> float:
-        """Value of this round's game between bins and outcomes: at most 0."""
-        self._rule.mix()
-        return self._rule.binning.value
-
-    def play(self) -> Mixture:
-        """Mixture of this round; the same until a loss is observed."""
-        indices, weights = self._rule.mix()
-        return Mixture(self._view.outward(self._rule.points[indices]), weights, indices)
-
-    def observe(self, loss: Loss) -> None:
-        """Learn from the loss of this round; the first one outside the class gets a warning."""
-        seen = self._seen(loss)
-        self._rule.learn(seen, *self._rule.mix())
-        self.rounds += 1
-        if self._rule.broken and not self.broken:
-            self.broken = (f"round {self.rounds}: {self._rule.broken}",)
-            warnings.warn(
-                f"a loss breaks what its class promises ({self._rule.broken})", stacklevel=2
-            )
-
-    def _seen(self, loss: Loss) -> Loss:
-        """The loss along the coordinate of the line, its values and gradients checked."""
-        if isinstance(loss, QuadraticFamily):
-            if loss.ambient_dim != self.action_set.ambient_dim:
-                raise ValueError(
-                    f"loss must be on {self.action_set.ambient_dim} coordinates, "
-                    f"got one on {loss.ambient_dim}"
-                )
-            return self._view.inward(loss)
-        if not callable(getattr(loss, "value", None)):
-            raise ValueError(f"loss must have value() and gradient(), got {loss!r}")
-        if not isinstance(loss, Custom):
-            loss = Custom(loss.value, getattr(loss, "gradient", None))
-        return self._view.inward(loss)
-
-
-def _cells_of(gamma: float) -> int:
-    number = isinstance(gamma, int | float | np.integer | np.floating)
-    if not number or isinstance(gamma, bool) or not 1 / MOST_CELLS <= gamma <= 0.5:
-        raise ValueError(f"gamma must be None or lie in [1/{MOST_CELLS}, 1/2], got {gamma!r}")
-    return int(2 ** round(-math.log2(gamma)))

@@ -38,13 +38,16 @@ class FullSwapLearner:
         Number of rounds T; None if unknown (grids are then refined as rounds go by).
     row : str or None
         A row of the table, a key of ``fullswap.theorems.THEOREMS``. By default the applicable
-        row with the smallest bound.
+        row with the smallest bound. Or "convex" (d = 1, convex losses, known horizon):
+        multi-scale binning, Õ(√T) with large constants, on request only.
     mesh : float or None
-        Spacing of the grid. By default the one that minimises the bound.
+        Spacing of the grid. By default the one that minimises the bound; for "convex", γ·D with
+        γ near 1/(2√T), for small measured regret.
     learner : str or None
         Sub-learner: "hedge", "gradient" or "matching".
     rule : str or None
-        "crossing" (d = 1, convex losses) or "stationary".
+        "crossing" (d = 1, convex losses) or "stationary"; for "convex", which game is played:
+        "coarsest", "all scales" or "highs" (all scales, solved by HiGHS).
     actions : sequence of float or None
         In d = 1, the only points that may be played; regret is then against maps into them
         (the discretised case).

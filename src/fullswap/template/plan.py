@@ -24,8 +24,10 @@ from fullswap.grids import (
 from fullswap.losses import LossClass
 from fullswap.protocols import Vector
 from fullswap.sets import Box, ConvexSetBase, Interval, Simplex
+from fullswap.template.convex import cells_of, check_request
 from fullswap.template.rules import residual_allowance
 from fullswap.theorems import (
+    CONVEX,
     THEOREMS,
     Constants,
     Geometry,
@@ -34,6 +36,8 @@ from fullswap.theorems import (
     best_ratio,
     gradient_cost,
     matching_cost,
+    multiscale_cost,
+    multiscale_rates,
     nearly_strongly_convex_cost,
     with_learning_cost,
 )
@@ -45,6 +49,7 @@ GRID_OF_ROW = {
     "strongly convex": "net",
     "strongly convex and smooth": "triangulation",
     "discretised": "actions",
+    "convex": "triangulation",
 }
 """Which discretisation each row of the table uses."""
 
@@ -57,7 +62,8 @@ LEARNERS_OF_ROW = {
     "discretised": ("gradient",),
 }
 
-MAX_POINTS = {"gradient": 10**6, "hedge": 2_000, "matching": 2_000}
+MAX_EXPERTS = {"hedge": 2_000, "matching": 2_000}
+MAX_POINTS = {"gradient": 10**6, **MAX_EXPERTS}
 """Largest grids tried: n × n weights of expert learners must fit the memory."""
 
 MAX_DELAUNAY_POINTS = 300
@@ -85,6 +91,8 @@ class Plan:
     """τ of the nearly-strongly-convex schedule (discretised row)."""
     considered: tuple[tuple[str, str, float], ...] = ()
     """(row, learner, bound) of every candidate, at the horizon (or at 10⁵ rounds)."""
+    remark: str = ""
+    """What else there is to say of the choice."""
 
     @property
     def rounding(self) -> str:
@@ -113,7 +121,7 @@ class Plan:
                 # the rate was tuned for the horizon: n·ln n/η + η·B²·t/8 at t other rounds
                 tuned = self.theorem.learning_cost(self.constants, size, self.horizon)
                 total = self.rounding_cost(rounds) + tuned * (1 + rounds / self.horizon) / 2
-        if self.learner != "gradient":
+        if self.learner in MAX_EXPERTS:
             total += residual_allowance(self.constants.loss_range, size, rounds)
         return min(trivial, total)
 
@@ -131,12 +139,14 @@ class Plan:
             f"simplex variance {grid.variance:.6g}",
             f"sub-learner: {self.learner}; rounding: {self.rounding}; rule: {self.rule}",
             f"guaranteed at most {bound:.6g} = min(B·T, rounding {rounding:.6g} + learning"
-            f"{'' if self.learner == 'gradient' else ' + tolerance of the solver'})",
+            f"{' + tolerance of the solver' if self.learner in MAX_EXPERTS else ''})",
         ]
         others = [c for c in self.considered if c[:2] != (self.row, self.learner)]
         if others:
             told = ", ".join(f"{row} with {learner} {value:.6g}" for row, learner, value in others)
             lines.append(f"also considered: {told}")
+        if self.remark:
+            lines.append(self.remark)
         return "\n".join(lines)
 
 
@@ -152,6 +162,8 @@ def plan(
 ) -> Plan:
     """The applicable plan with the smallest guarantee; every choice can be overridden."""
     _check(action_set, loss_class, horizon, row, mesh, learner, rule, actions)
+    if row == "convex":
+        return _multiscale(action_set, loss_class, int(horizon or 0), mesh, rule or "coarsest")
     plans = []
     for name, sub_learner in _candidates(loss_class, row, learner, actions is not None):
         made = _make(name, sub_learner, action_set, loss_class, horizon, mesh, rule, actions)
@@ -185,8 +197,11 @@ def _check(
         isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1
     ):
         raise ValueError(f"horizon must be a whole number >= 1, or None, got {horizon!r}")
-    if row is not None and row not in THEOREMS:
-        raise ValueError(f"row must be one of {', '.join(map(repr, THEOREMS))}, got {row!r}")
+    if row is not None and row not in GRID_OF_ROW:
+        raise ValueError(f"row must be one of {', '.join(map(repr, GRID_OF_ROW))}, got {row!r}")
+    if row == "convex":
+        check_request(action_set, loss_class, horizon, learner, rule, actions)
+        rule = None
     if learner not in (None, "hedge", "gradient", "matching"):
         raise ValueError(f"learner must be 'hedge', 'gradient' or 'matching', got {learner!r}")
     if rule not in (None, "crossing", "stationary"):
@@ -307,6 +322,24 @@ def _make(
     return Plan(
         row, theorem=theorem, horizon=None, grid_at=lambda t: grid_of(schedule.level(t)),
         schedule=schedule, **common,
+    )  # fmt: skip
+
+
+def _multiscale(
+    action_set: ConvexSetBase, loss_class: LossClass, horizon: int, mesh: float | None, rule: str
+) -> Plan:
+    """Multi-scale binning, on request only: its guarantee is far above what it was measured at."""
+    rates = multiscale_rates(horizon)
+    chosen = family("triangulation", action_set)(cells_of(action_set, horizon, mesh))
+    return Plan(
+        "convex", "bins", rule, horizon=horizon, action_set=action_set, grid_at=lambda t: chosen,
+        theorem=replace(CONVEX, learning_cost=lambda c, n, t: multiscale_cost(c, n, t, rates)),
+        constants=Constants(
+            loss_class.lipschitz, action_set.diameter,
+            loss_class.strong_convexity, loss_class.smoothness,
+        ),
+        remark="the theorem gives Õ(√T), but with large constants; the default mesh was chosen for "
+        "small measured regret, not for the bound",
     )  # fmt: skip
 
 
