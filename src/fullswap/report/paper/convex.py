@@ -171,8 +171,7 @@ def _care(summary: dict[str, Any]) -> str:
     seeds = summary["seeds"]
     return (
         "The default γ, and that coarse bins come before fine ones, were chosen by looking at the "
-        "same kinds of adversaries with seed 0 (and, where two γ are equally near, the finer one "
-        "also after a look at seed 1000); the runs here have "
+        "same kinds of adversaries with seeds 0 and 1000; the runs here have "
         f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}. All regrets are "
         "of the worst adversary found. Intervals are of the fit within these horizons, and say "
         "nothing of what lies beyond them."
