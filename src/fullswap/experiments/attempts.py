@@ -12,7 +12,7 @@ from fullswap.experiments.fits import significant
 from fullswap.experiments.problems import cases, problem
 from fullswap.experiments.study import Job, Part, Row, number
 
-QUICK, FULL = (200, 30), (1_000, 150)
+QUICK, FULL = (150, 20), (1_000, 150)
 """Rounds of a run, and runs of a search."""
 
 

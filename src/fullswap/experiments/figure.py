@@ -42,13 +42,13 @@ from fullswap.metrics import discretised_calibration_error, discretised_swap_reg
 from fullswap.metrics.tally import Tally
 from fullswap.template.plan import plan
 
-QUICK_HORIZONS, FULL_HORIZONS = (300, 3_000), (1_000, 10_000, 100_000)
+QUICK_HORIZONS, FULL_HORIZONS = (300, 2_000), (1_000, 10_000, 100_000)
 QUICK_EXPONENTS = (0.0, 1 / 5, 1 / 4, 1 / 3, 0.45)
 FULL_EXPONENTS = (0.0, 0.1, 1 / 5, 1 / 4, 0.3, 1 / 3, 0.45)
 """ε = 1/m with m the whole number nearest to T^a."""
-QUICK_BUDGET, FULL_BUDGET = 20, 60
+QUICK_BUDGET, FULL_BUDGET = 15, 60
 """Runs of a search."""
-QUICK_LONG, FULL_LONG = 3_000, 100_000
+QUICK_LONG, FULL_LONG = 2_000, 100_000
 """Rounds at which adversaries that know nothing of the step are left out, to save time."""
 MIDPOINT_STEPS = (4, 10)
 MIDPOINT_HORIZONS = (316, 1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
