@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -48,9 +49,16 @@ def processes(workers: int, prepare: Callable[[], None] | None = None) -> Iterat
     # already set up to use all cores
     with (
         one_thread(),
-        ProcessPoolExecutor(workers, get_context("spawn"), prepare) as executor,
+        ProcessPoolExecutor(workers, get_context("spawn"), _begin, (prepare,)) as executor,
     ):
         yield executor
+
+
+def _begin(prepare: Callable[[], None] | None) -> None:
+    # Ctrl-C goes to all processes: these just end, and the one that started them says so
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if prepare is not None:
+        prepare()
 
 
 @dataclass(frozen=True)
