@@ -190,8 +190,11 @@ def descend(
         row: Row = {"target": target, "rounds": found.rounds, "gap": gap, "seconds": seconds}
         rows.append(row)
         if gap > target:
-            spent = f"{found.rounds:,} rounds" if found.rounds >= most_rounds else f"{budget:g} s"
-            row["note"] = f"stopped after {spent}"
+            if found.rounds >= most_rounds:
+                row["note"] = f"stopped after {found.rounds:,} rounds"
+            else:
+                early = seconds < budget / 2
+                row["note"] = "ended for lack of room" if early else f"stopped after {budget:g} s"
             break
     return rows
 
