@@ -123,15 +123,20 @@ def test_a_folder_holds_the_results_of_one_setting(tmp_path):
         Study(tmp_path, quick=False, seed=0).claim()
     refused = reproduce(tmp_path, "table", "--seed", "1")
     assert refused.returncode == 1 and "--quick --seed 0" in refused.stderr
-    Store(tmp_path, "table").append([{"job": "a"}])
-    Study(tmp_path, quick=False, seed=0).claim(fresh=True)
-    assert Store(tmp_path, "table").load() == {}
+    for name in ("table", "figure"):
+        Store(tmp_path, name).append([{"job": "a"}])
+    Study(tmp_path, quick=True, seed=0).claim(fresh=["table"])
+    assert Store(tmp_path, "table").load() == {} != Store(tmp_path, "figure").load()
+    Study(tmp_path, quick=False, seed=0).claim(fresh=["table"])
+    assert Store(tmp_path, "figure").load() == {}
 
 
 def test_an_unknown_engine_is_named(tmp_path):
-    refused = reproduce(tmp_path, "search", "--engine", "steam")
+    Store(tmp_path, "search").append([{"job": "a"}])
+    refused = reproduce(tmp_path, "search", "--engine", "steam", "--fresh")
     assert refused.returncode == 1 and "engine must be" in refused.stderr
     assert "steam" in refused.stderr
+    assert Store(tmp_path, "search").load()
 
 
 def test_every_part_has_a_section():

@@ -170,7 +170,7 @@ def test_facts_of_the_runs(sections, read):
     assert told == {
         "Scale": "quick",
         "Seed": "7",
-        "Runs": "1,234",
+        "Rows of results": "1,234",
         "CPU time": "83.2 s",
         "Versions": "python 3.11.7, numpy 2.1.0",
         "Source": "git 1a2b3c4d5e6f",

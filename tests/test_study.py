@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -104,6 +106,27 @@ def test_a_study_that_stopped_goes_on_where_it_was(tmp_path):
     assert calls == [3] and [row["side"] for row in rows] == [2, 5, 5, 3]
 
 
+def test_a_failure_keeps_what_was_running_and_begins_nothing_new(tmp_path):
+    started = threading.Event()
+
+    def slow() -> list[dict]:
+        started.set()
+        time.sleep(0.3)
+        return [{"done": True}]
+
+    def fail(late: bool) -> list[dict]:
+        started.wait()
+        raise RuntimeError("first")
+
+    jobs = [Job(slow, {}, cost=9), Job(fail, {"late": False}, cost=8), *jobs_for(range(1, 8))]
+    calls.clear()
+    with ThreadPoolExecutor(2) as executor, pytest.raises(RuntimeError, match="first"):
+        run(jobs, Store(tmp_path, "mixed"), executor)
+    known = Store(tmp_path, "mixed").load()
+    assert "" in known and len(calls) < 7
+    assert len(known) == 1 + len(calls)
+
+
 def test_a_line_that_was_cut_off_costs_one_job(tmp_path):
     study(tmp_path, [2, 5, 3])
     (tmp_path / "squares.csv").unlink()
@@ -115,10 +138,12 @@ def test_a_line_that_was_cut_off_costs_one_job(tmp_path):
     assert [json.loads(line)[0]["side"] for line in journal.read_text().splitlines()] == [2, 5, 3]
 
 
-def test_jobs_that_are_no_longer_asked_for_are_dropped(tmp_path):
+def test_jobs_that_are_not_asked_for_this_time_are_kept(tmp_path):
     study(tmp_path, [2, 5, 3])
     assert [row["side"] for row in study(tmp_path, [3])] == [3]
-    assert len((tmp_path / "squares.csv").read_text().splitlines()) == 2
+    assert {row["side"] for row in from_csv((tmp_path / "squares.csv").read_text())} == {2, 3, 5}
+    assert [row["side"] for row in study(tmp_path, [5, 2])] == [5, 5, 2]
+    assert calls == []
 
 
 def test_progress_tells_the_cost_that_is_done(tmp_path):

@@ -97,7 +97,9 @@ def _app() -> Any:
         seed: int = typer.Option(0, min=0, help="First seed."),
         workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
         engine: str = typer.Option("processes", help="Where the runs go: processes."),
-        fresh: bool = typer.Option(False, "--fresh", help="Drop the results in the folder."),
+        fresh: bool = typer.Option(
+            False, "--fresh", help="Drop earlier results of what is asked for."
+        ),
         data: Path | None = typer.Option(  # noqa: B008
             None, exists=True, file_okay=False, help="Folder of forecast logs (forecasters)."
         ),
@@ -120,23 +122,26 @@ def _reproduce(
 ) -> None:
     import typer
 
+    from fullswap.experiments.reproduce import PAGE, broken
+    from fullswap.report.paper.book import publish
+    from fullswap.report.style import count_of, new_figure
+
     try:
-        study.claim(fresh)
+        new_figure(1, 1)  # that pictures cannot be drawn is better known before hours of runs
+        study.check(names, engine)
+        study.claim(names if fresh else ())
         for name in names:
             done, revisions = study.kept(name)
             if done:
                 made = ", ".join(sorted(revisions))
-                print(f"{name}: {done} jobs are kept, made by {made}", file=sys.stderr)
+                print(f"{name}: {count_of(done, 'job')} kept, made by {made}", file=sys.stderr)
         study.run(names, workers, _progress, engine)
-        from fullswap.experiments.reproduce import broken
-        from fullswap.report.paper.book import PAGE, publish
-
         summary = study.summary()
         sections = publish(summary, study.folder)
     except KeyboardInterrupt:
         print(f"Stopped. The same command goes on from what {study.folder} holds.", file=sys.stderr)
         raise typer.Exit(130) from None
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, RuntimeError) as error:
         print(f"fullswap reproduce: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
     if as_json:

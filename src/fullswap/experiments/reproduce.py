@@ -30,7 +30,8 @@ PARTS: dict[str, Part] = {
 """In the order of the page."""
 ENGINES = ("processes",)
 """Where independent runs may go."""
-SETTINGS, SUMMARY = "settings.json", "summary.json"
+SETTINGS, SUMMARY, PAGE, TWIN = "settings.json", "summary.json", "index.html", "page.md"
+"""Files of a study beside the tables of its parts and the pictures."""
 
 
 Advance = Callable[[float, float], None]
@@ -93,24 +94,33 @@ class Study:
             return forecasters.part_with_logs(self.logs)
         return PARTS[name]
 
-    def claim(self, fresh: bool = False) -> None:
-        """Make the folder this study's own; ``fresh`` drops the results that lie there.
+    def check(self, names: Sequence[str], engine: str) -> None:
+        """Whatever can be found wrong before anything is run or dropped."""
+        if engine not in ENGINES:
+            raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+        for name in names:
+            self.part(name)
 
-        Results of other settings are an error: they would be taken for these.
+    def claim(self, fresh: Sequence[str] = ()) -> None:
+        """Make the folder this study's own; results of parts to be done ``fresh`` are dropped.
+
+        Results of other settings are an error, since they would be taken for these, unless all
+        begins afresh.
         """
         path = self.folder / SETTINGS
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else self.settings
+        if found != self.settings and not fresh:
+            raise ValueError(
+                f"{self.folder} holds results of {_told(found)}, not of "
+                f"{_told(self.settings)}: choose another folder, or begin afresh"
+            )
         if fresh:
-            for name in PARTS:
-                store = Store(self.folder, name)
+            for name in PARTS if found != self.settings else fresh:
+                store = self.store(name)
                 store.journal.unlink(missing_ok=True)
                 store.table.unlink(missing_ok=True)
-        elif path.exists():
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if found != self.settings:
-                raise ValueError(
-                    f"{self.folder} holds results of {_told(found)}, not of "
-                    f"{_told(self.settings)}: choose another folder, or begin afresh"
-                )
+            for name in (SUMMARY, PAGE, TWIN):  # they would tell of what is gone
+                (self.folder / name).unlink(missing_ok=True)
         write(path, json.dumps(self.settings, indent=2) + "\n")
 
     def run(
@@ -121,8 +131,7 @@ class Study:
         engine: str = "processes",
     ) -> None:
         """Run what is missing of these parts; those that are timed last, each on its own."""
-        if engine not in ENGINES:
-            raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+        self.check(names, engine)
         parts = [self.part(name) for name in names]
         with processes(workers) as executor:
             for part in parts:
@@ -169,7 +178,9 @@ class Study:
         wanted = self.part(name).jobs(self.quick, self.seed)
         if not all(job.name in known for job in wanted):
             return []
-        return [row for job in wanted for row in known[job.name]]
+        rows = [row for job in wanted for row in known.pop(job.name)]
+        # recorded streams stay in the summary when their logs are not at hand this time
+        return rows + [row for kept in known.values() for row in kept if row.get("recorded")]
 
 
 def broken(summary: Mapping[str, Any]) -> list[str]:

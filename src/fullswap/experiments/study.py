@@ -15,7 +15,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -104,19 +104,35 @@ def run(
     # the longest first: a long run at the end would keep one process busy and the others idle
     waiting.sort(key=lambda job: -job.cost)
     futures = {executor.submit(_measured, job): job for job in waiting}
+    failure: BaseException | None = None
     try:
         for future in as_completed(futures):
+            if future.cancelled():
+                continue
+            failure = failure or future.exception()
+            if future.exception() is not None:
+                _cancel(futures)  # what runs already is waited for and kept
+                continue
             job = futures[future]
             known[job.name] = future.result()
             store.append(known[job.name])
             done += job.cost
             advance(done, total)
     finally:
-        for future in futures:
-            future.cancel()
+        _cancel(futures)
+    if failure is not None:
+        raise failure
+    asked = {job.name for job in jobs}
+    others = [rows for name, rows in known.items() if name not in asked]
     rows = [row for job in jobs for row in known[job.name]]
-    store.save(rows)
+    # what is not asked for this time is not thrown away
+    store.save([*rows, *(row for kept in others for row in kept)])
     return rows
+
+
+def _cancel(futures: Iterable[Future[Any]]) -> None:
+    for future in futures:
+        future.cancel()
 
 
 def _measured(job: Job) -> list[Row]:
@@ -256,7 +272,10 @@ def write(path: Path, content: str | bytes) -> None:
     """Replace a file as a whole: at no moment is there half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(content.encode() if isinstance(content, str) else content)
+    with partial.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
     os.replace(partial, path)
 
 

@@ -3,7 +3,7 @@
 The worst adversary is the worst of those tried here; the true worst case may be worse, so an
 exponent far below the paper's says that these adversaries do not reach it, not that the bound is
 loose. Beside the learner of each row play two that know nothing of it: Blum–Mansour on a plain
-net, which is the learner of row 1, and gradient descent, which has external regret only.
+net, which is the learner of row 1, and gradient descent, made for external regret alone.
 """
 
 from __future__ import annotations

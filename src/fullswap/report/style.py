@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 BLUE = "#0072B2"
@@ -44,16 +45,21 @@ def tidy(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def log_scales(ax: Axes) -> None:
-    """Both axes logarithmic, with plain numbers at 1, 3, 10, 30, … and a faint grid."""
+def plain_numbers(axis: Axis) -> None:
+    """Plain numbers at 1, 3, 10, 30, … of a logarithmic axis."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+    axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: figures(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def log_scales(ax: Axes) -> None:
+    """Both axes logarithmic, with plain numbers and a faint grid."""
     ax.set_xscale("log")
     ax.set_yscale("log")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: figures(value)))
-        axis.set_minor_formatter(NullFormatter())
+    plain_numbers(ax.xaxis)
+    plain_numbers(ax.yaxis)
     tidy(ax)
     ax.grid(which="major", color="0.92", lw=0.6)
 

@@ -39,19 +39,27 @@ def introduction(about: Mapping[str, Any]) -> tuple[Paragraph, ...]:
             + scale[about["scale"]]
         ),
         Paragraph(
-            "**Measured** is what happened in a run. The worst measured value is the largest over "
-            "the adversaries that played; another adversary may do more harm."
+            "**Measured** is what happened in a run: the regret of the distributions that were "
+            "played, as in the paper, not of single draws (the section on recalibration scores "
+            "draws too). It is attained by an explicit swap; for losses that are neither linear "
+            "nor quadratic the true value may be larger, in one dimension by at most 0.001·L·D·T. "
+            "The worst measured value is the largest over the adversaries that played; another "
+            "adversary may do more harm."
         ),
         Paragraph(
             "**Guaranteed** is what a theorem promises before the first round, constants "
-            "included, whoever the adversary is. Measured and guaranteed numbers stand apart."
+            "included, whoever the adversary is, as long as losses keep the promises of their "
+            "class and the number of rounds is known beforehand. Measured and guaranteed numbers "
+            "stand apart."
         ),
         Paragraph(
             "**Exponents** are slopes of least-squares lines through logarithms. The interval "
-            "beside one is Student’s, at 95 %: it tells of noise and of curvature within the "
-            "measured range, not of what happens beyond it. The paper’s exponents hold for the "
-            "worst case, so a measured one far below says that the adversaries found are not "
-            "the worst case that the theorem allows for, not that the theorem is loose."
+            "beside one is Student’s, at 95 % if deviations from the line were independent, which "
+            "maxima over adversaries need not be: it tells of noise and of curvature within the "
+            "measured range, not of what happens beyond it. The paper’s exponents are upper "
+            "bounds, whoever the adversary is. A measured one far below has two possible reasons, "
+            "which no measurement can tell apart: the adversaries found are not the worst case, or "
+            "the bound is not tight."
         ),
     )
 
@@ -70,7 +78,7 @@ def facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = [
         ("Scale", about["scale"]),
         ("Seed", str(about["seed"])),
-        ("Runs", f"{about['runs']:,}"),
+        ("Rows of results", f"{about['runs']:,}"),
         ("CPU time", _duration(about["cpu_seconds"])),
         ("Versions", ", ".join(about["versions"])),
         ("Source", ", ".join(about["revisions"])),
@@ -161,7 +169,10 @@ def files(sections: Sequence[Section]) -> dict[str, bytes]:
             )
     if not pictures:
         return {}
-    import matplotlib
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install 'fullswap[plot]'") from error
 
     drawn: dict[str, bytes] = {}
     with matplotlib.rc_context():

@@ -7,7 +7,8 @@ from typing import Any
 
 from fullswap.report.paper.section import Paragraph, Section, Table
 from fullswap.report.paper.table import ROWS
-from fullswap.report.style import figures
+from fullswap.report.paper.words import spaced
+from fullswap.report.style import count_of, figures
 
 
 def section(summary: Mapping[str, Any], command: str) -> Section:
@@ -15,15 +16,18 @@ def section(summary: Mapping[str, Any], command: str) -> Section:
     found = summary["searches"]
     worst = max(found, key=lambda s: s["ratio"])
     broken = [s for s in found if s["ratio"] > 1]
-    verdict = f"**{len(broken)} guarantees were broken.**" if broken else "None was broken"
+    verdict = "None was broken"
+    if broken:
+        verdict = f"**Broken: {count_of(len(broken), 'guarantee')}**"
     return Section(
         "The search: trying to break the guarantees",
         command,
         (
             Paragraph(
-                f"For every row a search over all adversaries and their settings, "
-                f"{worst['budget']} runs of {worst['rounds']:,} rounds each, for the largest ratio "
-                f"of measured to guaranteed. {verdict}; the closest came row "
+                f"For every row and dimension {worst['budget']} runs of {worst['rounds']:,} rounds "
+                f"looked for the largest ratio of measured to guaranteed: half of them try "
+                f"adversaries and settings, half climb from the worst so far. {verdict}; closest "
+                f"came row "
                 f"{ROWS[worst['row']]} in d = {worst['dim']}, with {worst['ratio']:.2f}."
             ),
             Table(
@@ -31,7 +35,7 @@ def section(summary: Mapping[str, Any], command: str) -> Section:
                 ("row", "d", "measured", "guaranteed at most", "ratio", "adversary"),
                 tuple(
                     (ROWS[s["row"]], str(s["dim"]), figures(s["measured"]),
-                     figures(s["guaranteed"]), f"{s['ratio']:.2f}", s["adversary"])
+                     figures(s["guaranteed"]), f"{s['ratio']:.2f}", spaced(s["adversary"]))
                     for s in found
                 ),
             ),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+FAR = 0.1
+"""An exponent this much below another is far below it."""
 
 
 def signed(value: float) -> str:
@@ -28,12 +32,24 @@ def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def interval(slope: float, low: float, high: float) -> str:
-    """An exponent with its interval.
+def interval(slope: float, low: float, high: float | None) -> str:
+    """An exponent with its interval; None if that has no upper end worth telling.
 
     Examples
     --------
-    >>> interval(0.5, -0.01, 1.0)
-    '0.50 (−0.01 to 1.00)'
+    >>> interval(0.5, -0.01, 1.0), interval(8.0, 4.0, None)
+    ('0.50 (−0.01 to 1.00)', '8.00 (4.00 or more)')
     """
-    return f"{signed(slope)} ({signed(low)} to {signed(high)})"
+    end = "or more" if high is None else f"to {signed(high)}"
+    return f"{signed(slope)} ({signed(low)} {end})"
+
+
+def spaced(name: str) -> str:
+    """The name of an adversary, or of its class, as words.
+
+    Examples
+    --------
+    >>> spaced("SignPreservation"), spaced("mean_aware")
+    ('sign preservation', 'mean aware')
+    """
+    return re.sub("(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
