@@ -9,6 +9,7 @@ import re
 import pytest
 
 from fullswap.experiments import convex
+from fullswap.experiments.fits import exponent
 from fullswap.experiments.study import Job, from_csv, to_csv
 from fullswap.report.paper import convex as report
 from fullswap.report.paper.section import Paragraph, Picture, Table
@@ -113,9 +114,11 @@ def test_summary_is_plain_json_and_exponents_are_within_their_intervals(summary)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     for name, found in summary["learners"].items():
         assert found["largest"] == [*map(max, found["worst"], summary["search"][name]["worst"])]
-        for kind in ("exponent", "late_exponent"):
+        late = HORIZONS.index(found["late_from"])
+        for kind, first in (("exponent", 0), ("late_exponent", late)):
             slope, low, high = found[kind]
             assert low <= slope <= high
+            assert found[kind] == exponent(HORIZONS[first:], found["largest"][first:])
 
 
 # --- section --------------------------------------------------------------------------------
@@ -131,7 +134,7 @@ def made_up(net=0.66, bins=0.5, factor=1.0, noise=0.0, **changes):
         return {
             "worst": worst, "adversary": ["Greedy"] * 5, "points": [9] * 5,
             "guaranteed": [2.0 * t for t in horizons], "exponent": slope, "late_exponent": slope,
-            "largest": worst,
+            "late_from": 512, "largest": worst,
         }  # fmt: skip
 
     summary = {
@@ -171,6 +174,7 @@ def test_section_of_a_real_study_has_everything(summary):
         assert f"T^{summary['learners'][name]['exponent'][0]:.2f}" in text
     exponents, table = section.blocks[-3:-1]
     assert {len(row) for row in exponents.rows} == {len(exponents.columns)}
+    assert exponents.columns[-1] == "from T = 32 on"
     assert [row[0] for row in table.rows] == [f"{horizon:,}" for horizon in HORIZONS]
     assert len(table.columns) == 9 and {len(row) for row in table.rows} == {9}
 
@@ -180,17 +184,19 @@ def test_section_of_a_real_study_has_everything(summary):
     [
         ({}, "row 1 that agrees with the ⅔"),
         ({}, "For binning that agrees with the ½"),
-        ({"bins": 0.3}, "adversaries found are not its worst case"),
+        ({"bins": 0.3}, "For binning that is below the ½ that is proved as an upper bound: worse"),
         ({"bins": 0.6}, "above the ½ that is proved up to logarithms"),
-        ({"noise": 0.2}, "but is wide"),
+        ({"noise": 0.2}, "of 0.50 (0.09 to 0.91) contains the ½ that is proved, but is wide"),
         ({}, "smaller regret at every horizon"),
         ({"factor": 9.0}, "larger regret at the longest horizon"),
         ({"factor": 3.0, "bins": 0.5}, "smaller regret from T = 4,096 on"),
         ({}, "one 12% worse than these for row 1 and none worse than these for binning"),
         ({}, "the default by more than 10%"),
-        ({}, "no more than the trivial"),
+        ({}, "binning nothing below the trivial 8,192"),
         ({}, "γ = 1/16 and T = 1,024 it is at most 900"),
-        ({"seeds": [2000]}, "the runs here have seed 2000."),
+        ({"seeds": [2000]}, "have seed 2000; the search tries seed 0 again"),
+        ({}, "have seeds 2000 and 2001; the search"),
+        ({}, "(from T = 512 on like T^0.66 and T^0.50)"),
     ],
 )
 def test_sentences_follow_the_numbers(changes, said):
@@ -203,6 +209,14 @@ def test_a_better_gamma_and_a_useful_guarantee_are_told():
     summary["learners"]["convex"]["guaranteed"][-1] = 2000.0
     assert "γ = 1/256, has 31% of the default's regret" in words(summary)
     assert "binning at most 2,000" in words(summary)
+
+
+def test_regret_of_nothing_can_be_told_and_drawn():
+    summary = made_up()
+    for curve in (*summary["learners"].values(), *summary["search"].values(), summary["mesh"]):
+        curve["worst"] = curve["largest"] = [0.0] * 5
+    assert "none worse than these for row 1 and none worse than these for" in words(summary)
+    report.draw(summary).savefig(io.BytesIO(), format="svg")
 
 
 def test_picture_is_drawn_the_same_every_time_with_marks_where_the_numbers_are(summary):

@@ -5,7 +5,8 @@ that the paper has for these losses (row 1, T^(2/3)), and multi-scale binning [H
 Õ(√T). What is measured is the worst of the adversaries tried, not the worst case.
 
 The default γ of binning, and that coarse bins come first, were chosen by looking at adversaries
-with seeds 0 and 1000, so the seeds here begin at 2000 beyond the first seed of the study.
+with seeds 0 and 1000, so the seeds here begin at 2000 beyond the first seed of the study. The
+search has seeds of its own: 0 for every adversary at first, then seeds drawn at random.
 """
 
 from __future__ import annotations
@@ -210,6 +211,7 @@ def _growth(horizons: Sequence[int], worst: Iterable[float]) -> dict[str, Any]:
     return {
         "largest": largest,
         "exponent": exponent(horizons, largest),
+        "late_from": horizons[late],
         "late_exponent": exponent(horizons[late:], largest[late:]),
     }
 

@@ -63,7 +63,9 @@ class MultiScale:
     Parameters
     ----------
     cells : int
-        1/γ, a power of 2 from 2 to 512. Scales r are 1, ½, …, γ.
+        1/γ, a power of 2 from 2 to 512. Scales r are 1, ½, …, γ. Bins lose up to 2γ a round,
+        √T in all if γ = 1/(2√T); at 512, from about T = 130,000 on, that is T/256, and the √T
+        of the proof is lost.
     horizon : int
         Number of rounds, for the smallest rate η.
     coarsest_first : bool

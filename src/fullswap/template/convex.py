@@ -105,7 +105,7 @@ def check_request(
 
 
 def cells_of(action_set: ConvexSetBase, horizon: int, mesh: float | None) -> int:
-    """1/γ: by default that which suits the horizon, else the least for a spacing of ``mesh``.
+    """1/γ, at most 512: by default what suits the horizon, else the least for this ``mesh``.
 
     Examples
     --------

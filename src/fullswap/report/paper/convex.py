@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fullswap.experiments.convex import BINS, NET, PLAYERS
+from fullswap.experiments.fits import SMALLEST
 from fullswap.report.paper.section import Paragraph, Picture, Section, Table
+from fullswap.report.paper.words import interval, listed, signed
 from fullswap.report.style import (
     BLUE,
     INK,
@@ -18,6 +21,7 @@ from fullswap.report.style import (
     count_of,
     figures,
     new_figure,
+    plain_numbers,
     tidy,
 )
 
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NET, BINS = "row 1", "convex"
 NAMES = {NET: "row 1", BINS: "binning"}
 LOOKS = {NET: (VERMILION, "s"), BINS: (BLUE, "o")}
 SPREAD = 1.1
@@ -61,7 +64,8 @@ def _question() -> str:
         "linear and strongly convex losses both allow √T, and asks whether all convex losses do. "
         "Hu, Schneider and Wu (COLT 2026) answered that they do, up to logarithms, by multi-scale "
         'binning: `FullSwapLearner(..., row="convex")`. Both learners meet the same adversaries '
-        "here, on [0, 1] with slopes up to 1."
+        "here, on [0, 1] with slopes up to 1. The library plays a variant of theirs: coarse bins "
+        "first, finer ones only where these fail. The proof covers it."
     )
 
 
@@ -72,9 +76,10 @@ def _growth(summary: dict[str, Any]) -> str:
         f"Against the worst of {summary['adversaries']} adversaries "
         f"({count_of(len(summary['seeds']), 'seed')}) and of one found by search, from "
         f"T = {horizons[0]:,} to {horizons[-1]:,}, regret grew like "
-        f"**T^{net['exponent'][0]:.2f}** for row 1 and like **T^{bins['exponent'][0]:.2f}** for "
-        f"binning (over the longer half of the horizons T^{net['late_exponent'][0]:.2f} and "
-        f"T^{bins['late_exponent'][0]:.2f}). {_beside(net['exponent'], 2 / 3, 'row 1', '⅔')} "
+        f"**T^{signed(net['exponent'][0])}** for row 1 and like "
+        f"**T^{signed(bins['exponent'][0])}** for binning (from T = {net['late_from']:,} on like "
+        f"T^{signed(net['late_exponent'][0])} and T^{signed(bins['late_exponent'][0])}). "
+        f"{_beside(net['exponent'], 2 / 3, 'row 1', '⅔')} "
         f"{_beside(bins['exponent'], 1 / 2, 'binning', '½')} "
         f"{_crossing(summary)} {_searched(summary)}"
     )
@@ -85,15 +90,15 @@ def _beside(found: Sequence[float], paper: float, who: str, shown: str) -> str:
     slope, low, high = found
     if low <= paper <= high and high - low > WIDE:
         return (
-            f"For {who} the interval, {low:.2f} to {high:.2f}, contains the {shown} that is "
-            f"proved, but is wide."
+            f"For {who} the interval of {interval(*found)} contains the {shown} that is proved, "
+            f"but is wide."
         )
     if low <= paper <= high or abs(slope - paper) < NEAR:
         return f"For {who} that agrees with the {shown} that is proved."
     if slope < paper:
         return (
-            f"For {who} that is below the {shown} that is proved: the adversaries found are not "
-            f"its worst case."
+            f"For {who} that is below the {shown} that is proved as an upper bound: worse "
+            f"adversaries than these may exist."
         )
     return (
         f"For {who} that is above the {shown} that is proved up to logarithms, which does not bind "
@@ -103,7 +108,7 @@ def _beside(found: Sequence[float], paper: float, who: str, shown: str) -> str:
 
 def _crossing(summary: dict[str, Any]) -> str:
     horizons = summary["horizons"]
-    net, bins = (summary["learners"][name]["largest"] for name in (NET, BINS))
+    net, bins = (summary["learners"][name]["largest"] for name in PLAYERS)
     last = f"at T = {horizons[-1]:,} it is {figures(bins[-1])} against {figures(net[-1])}"
     smaller = [b < a for a, b in zip(net, bins, strict=True)]
     if all(smaller):
@@ -116,10 +121,10 @@ def _crossing(summary: dict[str, Any]) -> str:
 
 def _searched(summary: dict[str, Any]) -> str:
     told = []
-    for name in (NET, BINS):
+    for name in PLAYERS:
         found, known = summary["search"][name], summary["learners"][name]
         at = summary["horizons"].index(found["rounds"])
-        change = found["worst"][at] / known["worst"][at] - 1
+        change = found["worst"][at] / max(known["worst"][at], SMALLEST) - 1
         what = f"one {change:.0%} worse than these" if change >= 0.005 else "none worse than these"
         told.append(f"{what} for {NAMES[name]}")
     return (
@@ -151,12 +156,12 @@ def _mesh(summary: dict[str, Any]) -> str:
 
 def _guarantees(summary: dict[str, Any]) -> str:
     rounds, mesh = summary["horizons"][-1], summary["mesh"]
-    net, bins = (summary["learners"][name]["guaranteed"][-1] for name in (NET, BINS))
+    net, bins = (summary["learners"][name]["guaranteed"][-1] for name in PLAYERS)
     text = f"**Guaranteed** at T = {rounds:,}: row 1 at most {figures(net)}, binning "
     if bins >= rounds * (1 - 1e-9):
         text += (
-            f"no more than the trivial {figures(bins)}: its √T comes with constants that are large "
-            f"at these horizons, and its default γ was chosen for small measured regret."
+            f"nothing below the trivial {figures(bins)}: its √T comes with constants that are "
+            f"large at these horizons, and its default γ was chosen for small measured regret."
         )
     else:
         text += f"at most {figures(bins)}, with the γ that was chosen for small measured regret."
@@ -168,13 +173,13 @@ def _guarantees(summary: dict[str, Any]) -> str:
 
 
 def _care(summary: dict[str, Any]) -> str:
-    seeds = summary["seeds"]
+    seeds = [*map(str, summary["seeds"])]
     return (
         "The default γ, and that coarse bins come before fine ones, were chosen by looking at the "
-        "same kinds of adversaries with seeds 0 and 1000; the runs here have "
-        f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}. All regrets are "
-        "of the worst adversary found. Intervals are of the fit within these horizons, and say "
-        "nothing of what lies beyond them."
+        "same kinds of adversaries with seeds 0 and 1000. The runs of the growth study have "
+        f"{'seed' if len(seeds) == 1 else 'seeds'} {listed(seeds)}; the search tries seed 0 again "
+        "and seeds drawn at random. All regrets are of the worst adversary found. Intervals are of "
+        "the fit within these horizons, and say nothing of what lies beyond them."
     )
 
 
@@ -193,15 +198,13 @@ def _caption(summary: dict[str, Any]) -> str:
 
 
 def _exponents(summary: dict[str, Any]) -> Table:
-    def told(found: Sequence[float]) -> str:
-        return "{:.2f} ({:.2f} to {:.2f})".format(*found)
-
+    learners = summary["learners"]
     rows = tuple(
         (
             NAMES[name],
             proved,
-            told(summary["learners"][name]["exponent"]),
-            told(summary["learners"][name]["late_exponent"]),
+            interval(*learners[name]["exponent"]),
+            interval(*learners[name]["late_exponent"]),
         )
         for name, proved in ((NET, "2/3"), (BINS, "1/2"))
     )
@@ -211,7 +214,7 @@ def _exponents(summary: dict[str, Any]) -> Table:
             "learner",
             "proved, up to logarithms",
             "all horizons",
-            "longer half",
+            f"from T = {learners[NET]['late_from']:,} on",
         ),
         rows,
     )
@@ -221,7 +224,7 @@ def _regrets(summary: dict[str, Any]) -> Table:
     rows = []
     for i, horizon in enumerate(summary["horizons"]):
         row = [f"{horizon:,}"]
-        for name in (NET, BINS):
+        for name in PLAYERS:
             met, searched = summary["learners"][name], summary["search"][name]
             row += [figures(met["worst"][i]), met["adversary"][i]]
             row += [figures(searched["worst"][i]), figures(met["guaranteed"][i])]
@@ -229,7 +232,7 @@ def _regrets(summary: dict[str, Any]) -> Table:
     kinds = ("worst", "by", "by search", "guaranteed")
     return Table(
         "Largest full swap regret measured, by which adversary or by search, and guaranteed",
-        ("T", *(f"{NAMES[name]}: {kind}" for name in (NET, BINS) for kind in kinds)),
+        ("T", *(f"{NAMES[name]}: {kind}" for name in PLAYERS for kind in kinds)),
         tuple(rows),
     )
 
@@ -248,14 +251,14 @@ def draw(summary: dict[str, Any]) -> Figure:
 
 def _draw_growth(ax: Axes, summary: dict[str, Any]) -> None:
     horizons = summary["horizons"]
-    for name in (NET, BINS):
+    for name in PLAYERS:
         found, searched = summary["learners"][name], summary["search"][name]
         colour, marker = LOOKS[name]
         fitted = _fitted(horizons, found["largest"], found["exponent"][0])
         ax.plot(horizons, fitted, color=colour, linewidth=1.3, zorder=2)
         ax.plot(
             horizons, found["worst"], marker, color=colour, markersize=5, zorder=4,
-            label=f"{NAMES[name]}, fit $T^{{{found['exponent'][0]:.2f}}}$",
+            label=f"{NAMES[name]}, fit $T^{{{signed(found['exponent'][0])}}}$",
         )  # fmt: skip
         ax.plot(
             horizons, searched["worst"], marker, markerfacecolor="none", markeredgecolor=colour,
@@ -275,7 +278,7 @@ def _draw_growth(ax: Axes, summary: dict[str, Any]) -> None:
     ax.set_ylabel("largest full swap regret found", fontsize=SMALL + 0.5, color=INK)
     ax.set_xticks(horizons, [f"{horizon:,}" for horizon in horizons], rotation=0)
     ax.set_xticks([], minor=True)
-    _plain_numbers(ax)
+    plain_numbers(ax.yaxis)
     ax.set_xlim(horizons[0] / 1.25, horizons[-1] * 2.2)
     tidy(ax)
     ax.legend(loc="upper left", fontsize=SMALL, frameon=False, labelcolor=INK, handlelength=1.4)
@@ -284,10 +287,10 @@ def _draw_growth(ax: Axes, summary: dict[str, Any]) -> None:
 def _draw_guides(ax: Axes, summary: dict[str, Any]) -> None:
     """Slopes to compare with, from one point below all marks."""
     horizons = summary["horizons"]
-    curves = [summary[kind][name] for kind in ("learners", "search") for name in (NET, BINS)]
+    curves = [summary[kind][name] for kind in ("learners", "search") for name in PLAYERS]
     # as high as they can be without touching a mark
     start = min(
-        value / (horizon / horizons[0]) ** (2 / 3)
+        max(value, SMALLEST) / (horizon / horizons[0]) ** (2 / 3)
         for curve in curves
         for horizon, value in zip(horizons, curve["worst"], strict=True)
     )
@@ -308,9 +311,11 @@ def _draw_mesh(ax: Axes, summary: dict[str, Any]) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xticks(factors, [_factor(factor) for factor in factors])
     ax.set_xticks([], minor=True)
-    ax.set_ylim(0, 1.15 * max(mesh["worst"]))
+    ax.set_ylim(0, 1.15 * max(*mesh["worst"], SMALLEST))
     ax.set_xlabel("finest scale $\\gamma$ / default", fontsize=SMALL + 0.5, color=INK)
-    ax.set_ylabel(f"regret at $T$ = {mesh['horizon']:,}", fontsize=SMALL + 0.5, color=INK)
+    ax.set_ylabel(
+        f"largest full swap regret at $T$ = {mesh['horizon']:,}", fontsize=SMALL + 0.5, color=INK
+    )
     tidy(ax)
 
 
@@ -328,16 +333,8 @@ def _factor(value: float) -> str:
 def _fitted(sizes: Sequence[float], heights: Sequence[float], slope: float) -> list[float]:
     """The least-squares line of that slope, at the sizes."""
     logs = [
-        math.log(height) - slope * math.log(size)
+        math.log(max(height, SMALLEST)) - slope * math.log(size)
         for size, height in zip(sizes, heights, strict=True)
     ]
     level = sum(logs) / len(logs)
     return [math.exp(level + slope * math.log(size)) for size in sizes]
-
-
-def _plain_numbers(ax: Axes) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    ax.yaxis.set_major_locator(LogLocator(10.0, subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
