@@ -15,6 +15,7 @@ from fullswap.experiments.approaches import (
     APPROACHES,
     LINE,
     PAPER,
+    PROVED,
     SQUARED,
     by_discretised,
     by_rounding,
@@ -242,7 +243,7 @@ def test_no_forecaster_keeps_the_papers_error_small(approach):
 
 @pytest.fixture(scope="module")
 def rows():
-    """A study in small: two horizons for the adversaries, three for the coins."""
+    """A study in small: two horizons for the adversaries, four for the coins."""
     found = []
     for approach in APPROACHES:
         for horizon in (40, 120):
@@ -254,7 +255,7 @@ def rows():
                 )  # fmt: skip
                 found += [{**job.arguments, **row} for row in job.measure(**job.arguments)]
     for approach in figure.MIDPOINT_APPROACHES:
-        for horizon in (50, 100, 200):
+        for horizon in (50, 100, 200, 400):
             asked = {"approach": approach, "steps": 4, "horizon": horizon, "repeats": 2, "seed": 0}
             found += [{**asked, **row} for row in figure.toss_coins(**asked)]
     return found
@@ -279,15 +280,48 @@ def test_summary_keeps_the_worst_run(rows):
             if all(row.get(k) == worst[k] for k in ("approach", "horizon", "exponent"))
         ]
         assert worst["measured"] == pytest.approx(max(runs), rel=1e-5)
-    by_name = {(w["approach"], w["horizon"], w["exponent"]): w["measured"] for w in told["worst"]}
-    first = told["growth"][0]
-    rise = by_name["weights", 120, 0.0] / by_name["weights", 40, 0.0]
-    assert first["measured_slope"] == pytest.approx(math.log(rise) / math.log(3), rel=1e-5)
-    assert first["paper"] == 0.5
     coins = told["midpoint"][0]
-    assert coins["horizons"] == [50, 100, 200] and "regret_low" in coins
+    assert coins["horizons"] == [50, 100, 200, 400]
     tossed = [row["regret"] for row in rows if row["approach"] == "weights" and "chance" in row]
     assert coins["regret"][0] == pytest.approx(np.mean(tossed[:2]), rel=1e-5)
+
+
+def test_growth_is_of_adversaries_that_played_at_every_horizon(rows):
+    def told(changed):
+        return figure.summarise(changed)["growth"][0]
+
+    def worst(horizon):
+        return max(
+            row["measured"]
+            for row in rows
+            if (row["approach"], row["horizon"]) == ("weights", horizon)
+            and row.get("exponent") == 0.0
+            and row["found_by"] != "catalogue"
+        )
+
+    slope = math.log(worst(120) / worst(40)) / math.log(3)
+    first = told(rows)
+    assert first["measured"] == [pytest.approx(slope, rel=1e-5)]
+    assert (first["approach"], first["paper"], first["proved"]) == ("weights", 0.5, 0.5)
+    louder = [
+        {**row, "measured": 1e3} if row.get("found_by") == "catalogue" else row for row in rows
+    ]
+    assert told(louder) == first
+    rounding = [line for line in figure.summarise(rows)["growth"] if line["approach"] == "rounding"]
+    assert [line["paper"] for line in rounding] == [1.0, pytest.approx(1 / 3, abs=1e-5)]
+    assert [line["proved"] for line in rounding] == pytest.approx([2 / 3, 1 / 3], abs=1e-5)
+
+
+def test_slopes_have_intervals_from_four_horizons_on(rows):
+    coins = [row for row in rows if row["experiment"] == "midpoint"]
+    met = [row for row in rows if row["experiment"] == "adversaries"]
+    many = figure.summarise(rows)["midpoint"][0]
+    slope, low, high = many["calibration_exponent"]
+    fitted = np.polyfit(np.log(many["horizons"]), np.log(many["calibration"]), 1)[0]
+    assert low < slope < high and slope == pytest.approx(fitted, rel=1e-4)
+    few = figure.summarise(met + [row for row in coins if row["horizon"] < 400])["midpoint"][0]
+    rise = few["regret"][2] / few["regret"][0]
+    assert few["regret_exponent"] == [pytest.approx(math.log(rise) / math.log(4), rel=1e-4)]
 
 
 def test_a_broken_guarantee_is_counted(rows):
@@ -305,6 +339,10 @@ def _text(made):
     return "\n".join(block.text for block in made.blocks if isinstance(block, Paragraph))
 
 
+def _tables(made):
+    return [block for block in made.blocks if isinstance(block, Table)]
+
+
 def test_section_says_what_the_summary_says(rows):
     told = figure.summarise(rows)
     made = section(told, "fullswap reproduce figure --quick")
@@ -312,7 +350,7 @@ def test_section_says_what_the_summary_says(rows):
     text = _text(made)
     assert "In none was the guarantee exceeded" in text
     assert f"All {told['runs']:,} runs" in text and "at T = 120 only" in text
-    tables = [block for block in made.blocks if isinstance(block, Table)]
+    tables = _tables(made)
     assert [len(table.rows) for table in tables] == [6, 2, 4]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
     assert "nan" not in text and "optimal" not in text
@@ -321,16 +359,52 @@ def test_section_says_what_the_summary_says(rows):
 def test_section_chooses_its_words_by_the_numbers(rows):
     told = figure.summarise(rows)
     for line in told["growth"]:
-        line["measured_slope"] = line["paper"]
-    assert "no exponent is more than 0.1 below" in _text(section(told, "x"))
-    told["growth"][0]["measured_slope"] -= 0.3
+        line["measured"] = [line["proved"]]
     text = _text(section(told, "x"))
-    assert "for multiplicative weights at a = 0: there the adversaries found are not" in text
+    assert "nowhere more than 0.1 below" in text and "0.1 above" not in text
+    told["growth"][0]["measured"] = [0.2]
+    told["growth"][2]["measured"] = [0.9]  # below the paper's 1, above the 2/3 derived here
+    text = _text(section(told, "x"))
+    assert "bound for multiplicative weights at a = 0: either worse adversaries exist" in text
+    assert "0.1 above for rounding at a = 0: a bound" in text
+    assert "few T; all these runs are within their guarantees." in text
+    text = _text(section({**told, "exceeded": 1}, "x"))
+    assert "few T." in text and "within their guarantees" not in text
     for worst in told["worst"]:
         worst["measured"] = {"weights": 3.0, "rounding": 2.0, "discretised": 1.0}[worst["approach"]]
     steps = figure.steps_at(120, 1 / 3)
     text = _text(section(told, "x"))
     assert f"is that of the discretised algorithm for ε = 1 to 1/{steps}. The" in text
+
+
+def test_growth_table_has_both_bounds_of_rounding(rows):
+    told = figure.summarise(rows)
+    table = _tables(section(told, "x"))[1]
+    assert [name for name in table.columns if name.endswith("derived here")] == [
+        "rounding, derived here"
+    ]
+    first = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (first["rounding, paper"], first["rounding, derived here"]) == ("1.00", "0.67")
+    assert table.caption.endswith("played at every T. Few T: no intervals")
+    for line in told["growth"]:
+        line["measured"] = [0.5, 0.25, 0.75]
+    table = _tables(section(told, "x"))[1]
+    assert table.caption.endswith("played at every T")
+    assert table.rows[0][1] == "0.50 (0.25 to 0.75)"
+
+
+def test_erratum_tells_of_those_that_say_multiples(rows):
+    told = figure.summarise(rows)
+    for line in told["midpoint"]:
+        line["calibration"][-1], line["regret"][-1] = 25.0, 5.0  # ε²·T = 25
+    told["midpoint"][3]["calibration"][-1] = 1e6  # unrounded
+    assert told["midpoint"][3]["approach"] == "unrounded"
+    told["midpoint"][1]["regret"][-1] = 1e-12
+    text = _text(section(told, "x"))
+    assert "1 to 1 times ε²·T" in text and "is 5 to 5 times smaller" in text
+    for line in told["midpoint"]:
+        line["regret"][-1] = 0.0
+    assert "the same runs have no swap regret." in _text(section(told, "x"))
 
 
 def test_pictures_are_the_same_every_time(rows):
@@ -366,3 +440,9 @@ def test_the_papers_curves_meet_where_its_figure_says():
     assert PAPER["rounding"](1 / 3) == pytest.approx(PAPER["discretised"](1 / 3))
     assert PAPER["rounding"](1 / 5) == pytest.approx(PAPER["weights"](1 / 5)) == 0.6
     assert PAPER["rounding"](1 / 4) == pytest.approx(1 / 2)
+
+
+@given(a=st.floats(0.0, 1.0))
+def test_what_is_proved_is_never_above_the_paper(a):
+    assert all(PROVED[name](a) <= PAPER[name](a) + 1e-12 for name in APPROACHES)
+    assert PROVED["rounding"](1 / 6) == pytest.approx(1 / 2)

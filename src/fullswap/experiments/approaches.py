@@ -171,6 +171,9 @@ PAPER: dict[str, Callable[[float], float]] = {
 }
 """Name ↦ the exponent b of the paper's bound T^b at ε = T^(−a), logarithms left out."""
 
+PROVED = PAPER | {"rounding": lambda a: max(1 / 3, 2 / 3 - a)}
+"""The same, with Cal + 2ε·√(T·Cal) for rounding."""
+
 
 def fine_plan(horizon: int) -> Plan:
     """The calibrated forecaster that may say any probability."""

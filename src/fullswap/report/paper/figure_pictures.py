@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fullswap.experiments.approaches import PAPER
+from fullswap.experiments.approaches import PAPER, PROVED
 from fullswap.report.style import BLUE, GREEN, INK, SMALL, VERMILION, new_figure, tidy
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _CURVES = {
     "rounding": r"$T^{1/3}+\varepsilon^2T$",
     "discretised": r"$\max(T^{1/3},\sqrt{\varepsilon T})$",
 }
+_STYLES = {"weights": "-", "rounding": "--", "discretised": "-."}
 _X_TICKS = {
     -1 / 3: r"$T^{-1/3}$", -1 / 4: r"$T^{-1/4}$", -1 / 5: r"$T^{-1/5}$",
     0: "$1$",
@@ -50,10 +51,13 @@ def draw_steps(summary: Mapping[str, Any]) -> Figure:
     for letter, approach, ax in zip("abc", PAPER, grid.flat, strict=False):
         _approach_panel(ax, summary, approach)
         _title(ax, letter, f"{LOOKS[approach][2]}, {_CURVES[approach]}")
-        colour, marker, name = LOOKS[approach]
+        colour, _, name = LOOKS[approach]
         x, y = _scaled(runs_of(summary, approach, longest), "measured")
-        grid[1, 1].plot(x, y, color=colour, marker=marker, ms=4.5, lw=1.4, label=name)
-    grid[1, 1].legend(frameon=False, fontsize=SMALL, loc="upper left", labelcolor=INK)
+        # markers tell horizons in the other panels
+        grid[1, 1].plot(x, y, color=colour, ls=_STYLES[approach], lw=1.8, label=name)
+    grid[1, 1].legend(
+        frameon=False, fontsize=SMALL, loc="upper left", labelcolor=INK, handlelength=3.2
+    )
     _title(grid[1, 1], "d", f"all three, measured, $T$ = {longest:,}")
     lowest = min(0.2, *(_scaled([run], "measured")[1][0] for run in summary["worst"]))
     for ax in grid.flat:
@@ -76,8 +80,9 @@ def _approach_panel(ax: Axes, summary: Mapping[str, Any], approach: str) -> None
     horizons = summary["horizons"]
     exponents = np.linspace(0, 0.5, 501)
     ax.plot(-exponents, [PAPER[approach](a) for a in exponents], **_DASHED)
-    if approach == "rounding":
-        ax.plot(-exponents, np.maximum(1 / 3, 2 / 3 - exponents), color=_GUIDE, **_DOTTED)
+    if PROVED[approach] is not PAPER[approach]:
+        ax.plot(-exponents, [PROVED[approach](a) for a in exponents], color=_GUIDE, **_DOTTED)
+        ax.axvline(-1 / 6, color="0.82", lw=0.9, zorder=0.5)
     longest = runs_of(summary, approach, horizons[-1])
     ax.plot(*_scaled(longest, "guaranteed"), color=colour, lw=_THIN)
     if approach == "discretised":
@@ -129,17 +134,18 @@ def draw_midpoint(tossed: Sequence[Mapping[str, Any]]) -> Figure:
             ax.plot(line["horizons"], line["regret"], ls=(0, (4, 2)), mfc="white", **look)
         ends = np.array([lines[0]["horizons"][0], max(line["horizons"][-1] for line in lines)])
         (guide,) = ax.plot(ends, ends / steps**2 / 2, zorder=1, color="0.8", lw=3.5)
+        # powers of ten: plain numbers would overlap below two narrow panels
         ax.set(xscale="log", yscale="log")
         tidy(ax)
         ax.grid(color="0.92", linewidth=0.6)
         ax.set_xlabel("rounds T", fontsize=SMALL + 0.5, color=INK)
         _title(ax, letter, f"ε = {step_of(steps)}")
-    grid[0].set_ylabel("sum over rounds", fontsize=SMALL + 0.5, color=INK)
+    grid[0].set_ylabel("error or swap regret, sum over T rounds", fontsize=SMALL + 0.5, color=INK)
     shared = {"frameon": False, "fontsize": SMALL, "loc": "upper left", "labelcolor": INK}
     grid[0].legend(**shared)
     solid = Line2D([], [], color=INK, marker="o", ms=4.5, lw=1.2)
     dashed = Line2D([], [], color=INK, marker="o", ms=4.5, lw=1.2, mfc="white", ls=(0, (4, 2)))
-    names = ["error as the paper defines it", "swap regret", r"$\varepsilon^2T/2$"]
+    names = ["error as the paper defines it", "swap regret", "ε²·T/2, for comparison"]
     grid[-1].legend([solid, dashed, guide], names, handlelength=2.8, **shared)
     return figure
 
