@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from fullswap.experiments import forecasters, logs, recalibrators
+from fullswap.forecasting import Recalibrator
+from fullswap.forecasting.recalibration_bounds import experts_calibration
+from fullswap.metrics import l2_calibration_error
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -68,6 +71,27 @@ def test_only_draws_withstand_an_adversary(scores):
         if stream == "adversarial" and contender != "fullswap, issued"
     ]
     assert scores["adversarial", "fullswap, issued"].calibration < 0.1 * min(others)
+
+
+def test_what_is_issued_keeps_its_guarantee(scores):
+    known = experts_calibration(3_000, 20) / 3_000
+    for (_, contender), score in scores.items():
+        issued = contender == "fullswap, issued"
+        assert score.guaranteed == (pytest.approx(known) if issued else None)
+    for stream in logs.made_streams(1_000, 1):
+        errors = []
+        for seed in range(4):
+            ours = recalibrators.Ours(seed)
+            _, outcomes, _ = forecasters._play(stream, ours)
+            errors.append(l2_calibration_error(outcomes, np.array(ours.issued)))
+        # all events, as the guarantee has it, and the average over the draws
+        assert 0 < np.mean(errors) <= ours.recalibrator.guarantee < 1_000
+
+
+def test_a_broken_guarantee_is_none(monkeypatch):
+    monkeypatch.setattr(Recalibrator, "guarantee", float("nan"))
+    stream = next(logs.made_streams(50, 0))
+    assert {score.guaranteed for score in forecasters.scores(stream, 0)} == {None}
 
 
 def test_noise_is_what_a_calibrated_forecaster_shows():

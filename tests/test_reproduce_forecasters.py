@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import io
 import json
+import math
+import pickle
 import re
 from statistics import fmean, median
 
 import numpy as np
 import pytest
 
-from fullswap.experiments import forecasters
+from fullswap.experiments import forecasters, logs
 from fullswap.experiments.study import from_csv, to_csv
+from fullswap.forecasting.recalibration_bounds import experts_calibration
 from fullswap.report.paper import forecasters as told
 from fullswap.report.paper.section import Paragraph, Picture, Table
 
@@ -45,7 +48,7 @@ def rows(tmp_path_factory):
     ]
     jobs = [forecasters.Job(forecasters.on_made, arguments) for arguments in made]
     recorded = forecasters.part_with_logs(folder).jobs(True, 0)
-    return measured(jobs + [job for job in recorded if "folder" in job.arguments])
+    return measured(jobs + [job for job in recorded if "recorded" in job.arguments])
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +65,23 @@ def test_jobs_have_names_of_their_own(quick):
     assert {job.arguments["events"] for job in jobs} == {5_000 if quick else 20_000}
 
 
-def test_logs_add_a_job_each(tmp_path):
+def test_logs_add_a_job_each(tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        forecasters, "read_logs", lambda folder: read.append(folder) or logs.read_logs(folder)
+    )
     part = forecasters.part_with_logs(logs_in(tmp_path))
     made, jobs = forecasters.jobs(True, 0), part.jobs(True, 0)
     assert [job.name for job in jobs[: len(made)]] == [job.name for job in made]
     added = [job.arguments for job in jobs[len(made) :]]
     assert added == [
-        {"stream": name, "folder": str(tmp_path), "seed": 0} for name in ("baseball", "rain, nws")
+        {"stream": name, "recorded": True, "seed": 0} for name in ("baseball", "rain, nws")
     ]
+    (row,) = measured(jobs[-1:])[:1]
+    assert row["stream"] == "rain, nws" and row["recorded"] is True
+    assert not any(str(tmp_path) in str(value) for value in (jobs[-1].name, *row.values()))
+    assert pickle.loads(pickle.dumps(jobs[-1])).name == jobs[-1].name
+    assert forecasters.part_with_logs(tmp_path) is part and read == [tmp_path]
     assert part.name == "forecasters" and part.timed and part.prepare is forecasters.warm_up
 
 
@@ -105,6 +117,7 @@ def test_the_summary_is_means_over_draws(rows, summary):
         assert len(mine) == 2
         for key, middle in (("calibration", fmean), ("brier", fmean), ("microseconds", median)):
             assert score[key] == pytest.approx(middle(row[key] for row in mine), rel=1e-5)
+        assert ("guaranteed" in score) == (score["contender"] == "fullswap, issued")
 
 
 def text_of(section):
@@ -124,7 +137,13 @@ def test_the_section_says_what_the_summary_holds(summary):
     assert tables[0].rows[1][column] == f"{1e4 * raw['calibration']:,.0f}"
     text = text_of(section)
     assert "means over 2 draws" in text and "FiveThirtyEight" in text
-    assert "only issued draws withstand it" in text
+    assert "Only forecasts that are drawn can resist it" in text
+    made, short, shortest = (
+        math.ceil(1e4 * experts_calibration(events, forecasters.GRID) / events)
+        for events in (2_000, 300, 200)
+    )
+    assert f"stream: at most {made} × 10⁻⁴ per event on made streams; at most {short:,} × " in text
+    assert f" to {shortest:,} × 10⁻⁴ per event on recorded streams, by their length." in text
     assert not re.search(r"\b(nan|None|inf)\b", text)
 
 
@@ -143,18 +162,23 @@ def test_words_follow_the_numbers(summary):
     drifting["fullswap, issued"].update(calibration=4e-4, brier=0.25)
     adversarial["fullswap, issued"].update(calibration=2e-4)
     text = text_of(told.section(changed, ""))
-    assert "**Calibrated** – everyone is calibrated." in text
-    assert "**Drifting** – all are calibrated except ours, issued." in text
+    assert "**Calibrated** – all are within 2 times the noise." in text
+    assert "**Drifting** – all are within 2 times the noise except ours, issued." in text
     assert "the calibration error of our draws is 4 times that of" in text
-    assert "the Brier score of our draws is 25% larger than" in text
-    assert "has 0.5 times the error of our draws" in text and "withstand" not in text
-    assert "FiveThirtyEight" not in text
+    assert "the Brier score of our draws is 25 % larger than" in text
+    assert "the Brier score of our draws is within 2 % of that of" in text
+    assert "has 0.5 times the error of our draws" in text and "resist" not in text
+    assert "FiveThirtyEight" not in text and "on recorded streams" not in text
     for score in drifting.values():
         score.update(calibration=8e-4)
+        score.pop("guaranteed", None)
+    for name in STREAMS:
+        scores_of(changed, name)["fullswap, issued"].pop("guaranteed", None)
     drifting["fullswap, issued"].update(calibration=1e-4, brier=0.1)
     text = text_of(told.section(changed, ""))
-    assert "**Drifting** – calibrated: ours, issued." in text
-    assert "88% smaller than" in text and "50% smaller than" in text
+    assert "**Drifting** – within 2 times the noise: ours, issued." in text
+    assert "88 % smaller than" in text and "50 % smaller than" in text
+    assert "Guaranteed" not in text  # results that do not say it
 
 
 def test_contenders_that_are_not_installed_are_left_out(summary):
@@ -183,6 +207,15 @@ def test_pictures_are_drawn_the_same_every_time(summary):
     assert names == ["forecasters", "forecasters-recorded", "forecasters-time"]
     for picture in pictures:
         assert pixels(picture) == pixels(picture)
+
+
+def test_an_error_of_nothing_can_be_drawn(summary):
+    changed = copy.deepcopy(summary)
+    for stream in changed["streams"]:
+        for score in stream["contenders"]:
+            score.update(calibration=0.0, noise=0.0, microseconds=0.0)
+    for picture in (b for b in told.section(changed, "").blocks if isinstance(b, Picture)):
+        pixels(picture)
 
 
 def test_many_streams_make_several_pictures(summary):

@@ -237,12 +237,14 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
         if method not in absent:
             here = rows_where(climbs, game=game, method=method)
             curves.append({"game": game, "method": method, **_curve(here)})
+    told = rounds.summarise(rows)
     return {
         "gap": GAP,
         "budget": max((number(row, "budget") for row in climbs), default=0.0),
         "absent": sorted(str(method) for method in absent),
         "sizes": curves,
-        "rounds": rounds.summarise(rows),
+        "largest_ratio": max((run["largest_share"] for run in told["runs"]), default=0.0),
+        "rounds": told,
     }
 
 

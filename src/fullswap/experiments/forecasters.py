@@ -1,17 +1,22 @@
-"""Ours beside the usual recalibrators: calibration error, Brier score, time an event.
+"""Ours beside the usual recalibrators: calibration error, Brier score, time per event.
 
 Every stream is played against every contender. Forecasts are scored after the warm-up
 (``WARM_UP``); for the calibration error all are rounded to multiples of 5 %, because a continuous
 forecast is hardly ever made twice. The times are those of the loop of single events from Python;
 ours run as an array (`Recalibrator.run`) is timed beside it.
+
+What ours guarantees, on average over its draws, covers all streams here: outcomes come before the
+next forecast and never depend on the draw of their own event. The adversary's depend on the mean
+of a forecast, which is known before the draw.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import asdict, dataclass, replace
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -33,7 +38,7 @@ AS_ONE_RUN = "as one run"
 _EVENTS = {True: 5_000, False: 20_000}
 _SEEDS = {True: 5, False: 10}
 _MICROSECONDS = 65.0
-"""CPU time an event of all contenders together, about."""
+"""CPU time per event of all contenders together, about."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,9 @@ class Score:
     """What a calibrated forecaster would have there, on average: Σ_p p·(1 − p) / T."""
     brier: float
     microseconds: float
-    """An event."""
+    """Per event."""
+    guaranteed: float | None = None
+    """Most calibration error per event over the whole stream, on average over the draws."""
 
 
 def jobs(quick: bool, seed: int) -> list[Job]:
@@ -67,23 +74,25 @@ def jobs(quick: bool, seed: int) -> list[Job]:
     ]
 
 
+@cache
 def part_with_logs(folder: Path) -> Part:
     """The part with a job for every stream of the public logs that lie in a folder.
 
     Recorded streams are what they are: only the seed of our draws is drawn, and only once.
     """
-    known = [(stream.name, len(stream.claimed)) for stream in read_logs(folder)]
+    known = {name: len(stream.claimed) for name, stream in _recorded(str(folder)).items()}
     if not known:
         raise ValueError(f"folder must hold one of the public logs, got {str(folder)!r}")
 
     def with_logs(quick: bool, seed: int) -> list[Job]:
         recorded = [
             Job(
-                on_recorded,
-                {"stream": name, "folder": str(folder), "seed": seed},
+                # no argument: results do not depend on where the logs lie
+                partial(on_recorded, folder=str(folder)),
+                {"stream": name, "recorded": True, "seed": seed},
                 events * _MICROSECONDS / 1e6,
             )
-            for name, events in known
+            for name, events in known.items()
         ]
         return jobs(quick, seed) + recorded
 
@@ -96,7 +105,7 @@ def on_made(stream: str, events: int, seed: int) -> list[Row]:
     return [asdict(score) for score in scores(found, seed)]
 
 
-def on_recorded(stream: str, folder: str, seed: int) -> list[Row]:
+def on_recorded(stream: str, recorded: bool, seed: int, folder: str) -> list[Row]:
     """Scores of all contenders on a stream of a log."""
     return [asdict(score) for score in scores(_recorded(folder)[stream], seed)]
 
@@ -125,7 +134,7 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
         streams.append(
             {
                 "stream": name,
-                "recorded": "folder" in here[0],
+                "recorded": bool(here[0].get("recorded")),
                 "events": int(number(here[0], "events")),
                 "seeds": len({row["seed"] for row in here}),
                 "contenders": found,
@@ -140,7 +149,10 @@ def _mean(contender: str, rows: list[Row]) -> dict[str, Any]:
         for key in ("calibration", "noise", "brier")
     }
     times = significant(median(number(row, "microseconds") for row in rows))
-    return {"contender": contender, **means, "microseconds": times}
+    found = {"contender": contender, **means, "microseconds": times}
+    if all("guaranteed" in row for row in rows):
+        found["guaranteed"] = significant(max(number(row, "guaranteed") for row in rows))
+    return found
 
 
 def scores(stream: Stream, seed: int) -> Iterator[Score]:
@@ -149,12 +161,16 @@ def scores(stream: Stream, seed: int) -> Iterator[Score]:
     start = int(WARM_UP * events)
     for name, contender in contenders(events, seed).items():
         forecasts, outcomes, seconds = _play(stream, contender)
-        shown = {name: forecasts}
-        if isinstance(contender, Ours):
-            shown = {f"{name}, issued": np.array(contender.issued), f"{name}, mean": forecasts}
-        for label, values in shown.items():
-            yield _score(stream, label, values, outcomes, start, seconds)
-        if isinstance(contender, Ours) and stream.adaptive is None:
+        if not isinstance(contender, Ours):
+            yield _score(stream, name, forecasts, outcomes, start, seconds)
+            continue
+        issued = _score(
+            stream, f"{name}, issued", np.array(contender.issued), outcomes, start, seconds
+        )
+        guaranteed = contender.recalibrator.guarantee / events
+        yield replace(issued, guaranteed=None if math.isnan(guaranteed) else guaranteed)
+        yield _score(stream, f"{name}, mean", forecasts, outcomes, start, seconds)
+        if stream.adaptive is None:
             seconds = _time_of_run(stream, seed)
             yield _score(stream, f"{name}, {AS_ONE_RUN}", forecasts, outcomes, start, seconds)
 

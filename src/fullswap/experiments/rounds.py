@@ -35,6 +35,7 @@ from fullswap.games import (
     solve,
     verify,
 )
+from fullswap.games.solve import _FIRST
 from fullswap.protocols import Points
 
 DIMS = (2, 3, 4)
@@ -44,8 +45,12 @@ SOLVERS = ("weights", "matching", "optimistic", "auto")
 QUICK_TARGETS = (0.2, 0.1, 0.05, 0.02, 0.01)
 FULL_TARGETS = (*QUICK_TARGETS, 0.005)
 FIRST_HORIZON = 64
+FIRST_LOOK = _FIRST
+"""Rounds after which the solver looks at the gap for the first time."""
 _LEAST_POINTS = 4
 """Points without which no exponent is told: with three its interval says nothing."""
+_FARTHEST = 3.0
+"""Times the exponent: an upper end of its interval beyond that is left open."""
 _LAST_HORIZON = {True: 2_048, False: 16_384}
 _MOST_ROUNDS = {True: 10_000, False: 200_000}
 _BUDGET = {True: 1.0, False: 10.0}
@@ -244,7 +249,8 @@ def _curve(rows: list[Row], by_horizon: bool) -> dict[str, Any]:
         for target in FULL_TARGETS
         if all(target in found for found in reached)
     ]
-    played = [point for point in points if point["rounds"] > 0]
+    # a run that is done at the first look would perhaps have been done before
+    played = [point for point in points if point["rounds"] > FIRST_LOOK]
     growth: list[float | None] | None = None
     if by_horizon:
         growth = _growth(rows, "gap")
@@ -293,10 +299,10 @@ def _runs(rows: list[Row]) -> dict[str, Any]:
 
 
 def _growth(rows: list[Row], key: str) -> list[float | None] | None:
-    """Exponent a of rounds ≈ c·(1/gap)^a and its interval, None for an end that is infinite.
+    """Exponent a of rounds ≈ c·(1/gap)^a and its interval, None for an end that is far off.
 
     It is 1/b of gap ≈ c·rounds^(−b), since it is the rounds that are given and the gaps that are
-    measured.
+    measured; where b might be near 0 there is no telling how large a is.
     """
     if len({row["rounds"] for row in rows}) < _LEAST_POINTS:
         return None
@@ -305,8 +311,9 @@ def _growth(rows: list[Row], key: str) -> list[float | None] | None:
     )
     if slope >= 0:
         return None
+    told = high < 0 and slope / high <= _FARTHEST
     return [
         significant(-1 / slope),
         significant(-1 / low),
-        significant(-1 / high) if high < 0 else None,
+        significant(-1 / high) if told else None,
     ]

@@ -1,14 +1,26 @@
-"""Ours beside the usual recalibrators: calibration error, Brier score, time an event."""
+"""Ours beside the usual recalibrators: calibration error, Brier score, time per event."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from fullswap.experiments.fits import SMALLEST
+from fullswap.experiments.forecasters import AS_ONE_RUN
 from fullswap.experiments.recalibrators import REFIT_EVERY
 from fullswap.report.paper.section import Block, Paragraph, Picture, Section, Table
-from fullswap.report.style import BLUE, INK, LINE, SMALL, figures, new_figure, tidy
+from fullswap.report.style import (
+    BLUE,
+    INK,
+    LINE,
+    SMALL,
+    figures,
+    new_figure,
+    plain_numbers,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +37,7 @@ _NAMES = {
     "fullswap, issued": "ours, issued",
 }
 """Contender ↦ a shorter name, in the order of tables and pictures."""
-_ISSUED, _MEAN, _ONE_RUN = "fullswap, issued", "fullswap, mean", "fullswap, as one run"
+_ISSUED, _MEAN, _ONE_RUN = "fullswap, issued", "fullswap, mean", f"fullswap, {AS_ONE_RUN}"
 _STATIONARY = ("calibrated", "overconfident")
 _CHANGING = ("drifting", "flipped half-way")
 _ADVERSARIAL = "adversarial"
@@ -38,8 +50,10 @@ _SOURCES = (
     "4.0), forecasts of solar flares by four services (doi 10.7910/DVN/HYP74O, CC0), and rain "
     "forecasts for Seattle (github.com/leandergo/forecast_tracker, MIT). In the rain logs forecast "
     "and recorded event are probably defined differently: these rows show a correction and say "
-    "nothing of the forecaster's quality. Where a log has a few hundred events, chance dominates."
+    "nothing of the forecaster’s quality. Where a log has a few hundred events, chance dominates."
 )
+_ALIKE = 0.02
+"""Share by which numbers may differ and still count as alike."""
 _BRIER_WIDTH = 0.16
 """Of all axes of Brier scores, so that differences can be compared."""
 
@@ -53,28 +67,30 @@ def section(summary: dict[str, Any], command: str) -> Section:
         Paragraph(
             f"A model states probabilities, outcomes follow, and a recalibrator corrects the next "
             f"probability from what it has seen. All contenders meet the same events one by one; "
-            f"forecasts are scored after the first {summary['warm_up']:.0%}, on which the frozen "
-            f"ones are fitted. The calibration error an event is Σ n_p·(p − ȳ_p)²/T over forecasts "
-            f"rounded to multiples of {1 / grid:.0%}. A calibrated forecaster would itself show "
-            f"some of it by chance, the noise; up to {_AT_MOST:g} times as much counts as "
-            f"calibrated here. {_seeds(made)}"
+            f"forecasts are scored after the first {_percent(summary['warm_up'])}, on which the "
+            f"frozen ones are fitted. The calibration error per event is Σ n_p·(p − ȳ_p)²/T over "
+            f"forecasts rounded to multiples of {_percent(1 / grid)}. This is the grid on which "
+            f"ours issues forecasts; the others are rounded to it for the score. A calibrated "
+            f"forecaster would itself show some error by chance, the noise; up to {_AT_MOST:g} "
+            f"times as much counts as calibrated here. {_seeds(made)}".strip()
         ),
         *_pictures(made, "forecasters"),
         Paragraph(" ".join(_calibrated(stream) for stream in streams)),
         Paragraph(_compared(made)),
-        _table(streams, "calibration", "Calibration error an event, × 10⁴", 1e4),
+        *_guaranteed(made, recorded, summary["warm_up"]),
+        _table(streams, "calibration", "Calibration error per event, × 10⁴", 1e4),
         _table(streams, "brier", "Brier score (mean squared error of the probabilities)", 1.0),
         *([Paragraph(_SOURCES)] if recorded else []),
         *_pictures(recorded, "forecasters-recorded"),
         Picture(
             "forecasters-time",
-            "CPU time an event, from a loop in Python over single events; “one run” is ours over "
+            "CPU time per event, from a loop in Python over single events; “one run” is ours over "
             "whole arrays. Medians over the streams.",
             lambda: _time_picture(streams),
         ),
         Paragraph(_about_time(streams)),
     ]
-    return Section("Recalibration: ours beside the usual means", command, tuple(blocks))
+    return Section("Recalibration: ours beside the usual methods", command, tuple(blocks))
 
 
 def _pictures(streams: list[dict[str, Any]], name: str) -> list[Block]:
@@ -86,7 +102,7 @@ def _pictures(streams: list[dict[str, Any]], name: str) -> list[Block]:
         found.append(
             Picture(
                 name if not number else f"{name}-{number + 1}",
-                "Root of the calibration error an event (above; shaded: what chance alone would "
+                "Root of the calibration error per event (above; shaded: what chance alone would "
                 "show on average) and Brier score (below; axes begin at the best and are "
                 "equally wide, arrows point to scores beyond) of every contender. Left is better. "
                 f"Streams: {'; '.join(stream['stream'] for stream in shown)}.",
@@ -108,15 +124,16 @@ def _calibrated(stream: dict[str, Any]) -> str:
     """Who is calibrated on a stream."""
     scores = _by_name(stream)
     good = [_NAMES[name] for name, score in scores.items() if _is_calibrated(score)]
+    within = f"within {_AT_MOST:g} times the noise"
     if len(good) == len(scores):
-        told = "everyone is calibrated"
+        told = f"all are {within}"
     elif not good:
-        told = "nobody is calibrated to within chance"
+        told = f"none is {within}"
     elif len(good) > len(scores) / 2:
         rest = [_NAMES[name] for name in scores if _NAMES[name] not in good]
-        told = f"all are calibrated except {_listed(rest)}"
+        told = f"all are {within} except {_listed(rest)}"
     else:
-        told = f"calibrated: {_listed(good)}"
+        told = f"{within}: {_listed(good)}"
     name = stream["stream"]
     return f"**{name[:1].upper()}{name[1:]}** – {told}."
 
@@ -138,14 +155,14 @@ def _compared(made: list[dict[str, Any]]) -> str:
     if _ISSUED in scores:
         issued = scores[_ISSUED]
         others = [score["calibration"] for key, score in scores.items() if key != _ISSUED]
-        ratio = min(others) / max(issued["calibration"], 1e-12)
-        more = issued["calibration"] / max(issued["noise"], 1e-12)
+        ratio = min(others) / max(issued["calibration"], SMALLEST)
+        more = issued["calibration"] / max(issued["noise"], SMALLEST)
         if ratio >= 10:
             said.append(
                 f"The adversary sees the mean of a forecast before it chooses the outcome, but not "
-                f"the draw: only issued draws withstand it, with an error {figures(ratio)} times "
-                f"smaller than the best of all others, our own mean among them, and "
-                f"{figures(more)} times what chance alone would show."
+                f"the draw. Only forecasts that are drawn can resist it: the error of ours is "
+                f"{figures(ratio)} times smaller than that of the best of all others, our own mean "
+                f"among them, and {figures(more)} times what chance alone would show."
             )
         else:
             said.append(
@@ -161,20 +178,46 @@ def _against(scores: dict[str, dict[str, Any]]) -> str:
     parts = []
     for key, noun in (("calibration", "calibration error"), ("brier", "Brier score")):
         best = min(others, key=lambda name: others[name][key])
-        ratio = issued[key] / max(others[best][key], 1e-12)
+        ratio = issued[key] / max(others[best][key], SMALLEST)
         if key == "calibration" and _is_calibrated(issued) and _is_calibrated(others[best]):
             parts.append(f"our draws and the best other ({_NAMES[best]}) are both calibrated")
             continue
-        if 0.98 <= ratio <= 1.02:
-            told = "as large as"
+        if abs(ratio - 1) <= _ALIKE:
+            told = f"within {_percent(_ALIKE)} of"
         elif ratio < 1:
-            told = f"{1 - ratio:.0%} smaller than"
+            told = f"{_percent(1 - ratio)} smaller than"
         elif ratio < 2:
-            told = f"{ratio - 1:.0%} larger than"
+            told = f"{_percent(ratio - 1)} larger than"
         else:
             told = f"{figures(ratio)} times"
         parts.append(f"the {noun} of our draws is {told} that of the best other ({_NAMES[best]})")
     return ", and ".join(parts)
+
+
+def _guaranteed(
+    made: list[dict[str, Any]], recorded: list[dict[str, Any]], warm_up: float
+) -> list[Block]:
+    """What ours guarantees, whatever happens; nothing where no row says it."""
+    said = []
+    for streams, kind in ((made, "made"), (recorded, "recorded")):
+        issued = [_by_name(stream).get(_ISSUED, {}) for stream in streams]
+        # rounded up: it is a bound
+        bounds = [math.ceil(1e4 * score["guaranteed"]) for score in issued if "guaranteed" in score]
+        if bounds:
+            low, high = f"{min(bounds):,} × 10⁻⁴", f"{max(bounds):,} × 10⁻⁴"
+            between = low if low == high else f"{low} to {high}"
+            length = "" if low == high else ", by their length"
+            said.append(f"at most {between} per event on {kind} streams{length}")
+    if not said:
+        return []
+    text = (
+        f"Guaranteed for ours, issued, on average over its draws and over the whole stream: "
+        f"{'; '.join(said)}. That holds whatever happens, as long as outcomes do not depend on "
+        f"the draw of their own event; they may depend on its distribution, as the adversary’s do, "
+        f"and on all that was drawn before. The table has what was measured after the first "
+        f"{_percent(warm_up)}."
+    )
+    return [Paragraph(text)]
 
 
 def _about_time(streams: list[dict[str, Any]]) -> str:
@@ -182,12 +225,12 @@ def _about_time(streams: list[dict[str, Any]]) -> str:
     text = ""
     if _ISSUED in times:
         online = [times[name] for name in times if name.startswith("Platt, online")]
-        text = f"An event takes ours {figures(times[_ISSUED])} µs from Python"
+        text = f"Ours takes {figures(times[_ISSUED])} µs per event from Python"
         if online:
             text += f", online Platt scaling {figures(min(online))} to {figures(max(online))} µs"
         text += ". "
     if _ONE_RUN in times:
-        text += f"Over whole arrays ours takes {figures(times[_ONE_RUN])} µs an event."
+        text += f"Over whole arrays ours takes {figures(times[_ONE_RUN])} µs per event."
     return text.strip() or "No times were measured."
 
 
@@ -218,7 +261,7 @@ def _scores_picture(streams: list[dict[str, Any]]) -> Figure:
     names = [name for name in _NAMES if name in met]
     figure = new_figure(1.75 * len(streams) + 1.5, 4.7, arranged=True)
     grid = figure.subplots(2, len(streams), sharey=True, squeeze=False)
-    errors = [100 * s["calibration"] ** 0.5 for x in streams for s in _by_name(x).values()]
+    errors = [_root(s["calibration"]) for x in streams for s in _by_name(x).values()]
     ends = (min(0.5, 0.7 * min(errors)), max(120.0, 1.4 * max(errors)))
     for column, stream in enumerate(streams):
         scores = _by_name(stream)
@@ -230,12 +273,12 @@ def _scores_picture(streams: list[dict[str, Any]]) -> Figure:
             if name not in scores:
                 continue
             # what chance would show depends on how many different forecasts were made
-            above.barh(place, 100 * scores[name]["noise"] ** 0.5, height=1.0, left=1e-9,
+            above.barh(place, _root(scores[name]["noise"]), height=1.0, left=SMALLEST,
                        color="0.9", zorder=1.5)  # fmt: skip
-            _dot(above, 100 * max(scores[name]["calibration"], 1e-12) ** 0.5, place, name)
+            _dot(above, _root(scores[name]["calibration"]), place, name)
             _brier(below, scores[name]["brier"], place, name)
         above.set_title(stream["stream"], loc="left", fontsize=10, color=INK)
-        _plain_ticks(above)
+        plain_numbers(above.xaxis)
         for ax in (above, below):
             _rows(ax, names, column == 0)
     middle = len(streams) // 2
@@ -267,8 +310,8 @@ def _time_picture(streams: list[dict[str, Any]]) -> Figure:
         _dot(ax, times[name], place, name)
     _rows(ax, names, True, labels)
     ax.set_xlim(min(0.1, 0.7 * min(times.values())), max(100.0, 1.4 * max(times.values())))
-    ax.set_xlabel("CPU microseconds an event", fontsize=9)
-    _plain_ticks(ax)
+    ax.set_xlabel("CPU microseconds per event", fontsize=9)
+    plain_numbers(ax.xaxis)
     return figure
 
 
@@ -291,12 +334,13 @@ def _dot(ax: Axes, value: float, place: int, name: str) -> None:
             linestyle="none", zorder=3, clip_on=False)  # fmt: skip
 
 
-def _plain_ticks(ax: Axes) -> None:
-    """1, 10, 100 instead of powers."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+def _root(error: float) -> float:
+    """In percentage points; never 0, which has no place on a logarithmic axis."""
+    return float(100 * max(error, SMALLEST) ** 0.5)
 
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _by_name(stream: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -311,7 +355,7 @@ def _times(streams: list[dict[str, Any]]) -> dict[str, float]:
     for stream in streams:
         for score in stream["contenders"]:
             met.setdefault(score["contender"], []).append(score["microseconds"])
-    return {name: median(values) for name, values in met.items()}
+    return {name: max(median(values), SMALLEST) for name, values in met.items()}
 
 
 def _listed(names: list[str]) -> str:
