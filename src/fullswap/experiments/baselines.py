@@ -1,4 +1,4 @@
-"""What one would use instead: the whole game as matrices, solved by the usual means.
+"""What one would use instead: the whole game as matrices, solved by the usual methods.
 
 All of these take payoff matrices of two players and answer with a table of probabilities, so
 their time and memory grow with the number of actions.
@@ -22,7 +22,7 @@ MOST_BYTES = 2_000_000_000
 """Memory that a run may take."""
 _VERIFIED_ENTRIES = 50_000_000
 """Entries of the payoff vectors of all joint actions up to which ``verify`` takes a whole table."""
-_HASTE = 30.0
+HASTE = 30.0
 """How much faster weights are learned than the theorem says."""
 _LEAST = -60.0
 """Least logarithm of a weight, next to the largest: numbers near 1e-308 are slow to calculate."""
@@ -172,7 +172,7 @@ class _Side:
     def play(self) -> Vector:
         """The stationary distribution of the learners' rows."""
         n = len(self._totals)
-        rates = _HASTE * np.sqrt(8 * math.log(max(n, 2)) / (1 + self._charged))
+        rates = HASTE * np.sqrt(8 * math.log(max(n, 2)) / (1 + self._charged))
         rows = rates[:, None] * self._totals
         rows -= rows.max(axis=1, keepdims=True)
         np.maximum(rows, _LEAST, out=rows)

@@ -35,7 +35,7 @@ from fullswap.games import (
     solve,
     verify,
 )
-from fullswap.games.solve import _FIRST
+from fullswap.games.solve import FIRST_LOOK
 from fullswap.protocols import Points
 
 DIMS = (2, 3, 4)
@@ -45,8 +45,6 @@ SOLVERS = ("weights", "matching", "optimistic", "auto")
 QUICK_TARGETS = (0.2, 0.1, 0.05, 0.02, 0.01)
 FULL_TARGETS = (*QUICK_TARGETS, 0.005)
 FIRST_HORIZON = 64
-FIRST_LOOK = _FIRST
-"""Rounds after which the solver looks at the gap for the first time."""
 _LEAST_POINTS = 4
 """Points without which no exponent is told: with three its interval says nothing."""
 _FARTHEST = 3.0

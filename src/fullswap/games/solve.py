@@ -34,7 +34,7 @@ _SMALL = 400
 """Joint actions up to which a linear programme takes milliseconds."""
 _POLISHED = 2_500
 """Joint actions up to which one is tried when self-play is slow."""
-_FIRST = 32
+FIRST_LOOK = 32
 """Rounds played before the first look."""
 _SPREAD = 50
 """Actions, evenly numbered, that large sets without structure begin self-play with."""
@@ -217,7 +217,7 @@ class _Search:
         """Self-play on more and more actions; whether it is done."""
         share = self.gap / float(self.active.ranges.max())
         play = SelfPlay(self.active, rule, min(max(0.05 * share, 1e-9), 1e-4))
-        length, polished_at = _FIRST, _PATIENT_ROUNDS
+        length, polished_at = FIRST_LOOK, _PATIENT_ROUNDS
         while self._rounds_left > 0 and not self.over:
             length = min(length, self._rounds_left, play.longest)
             play.play(length)
@@ -235,7 +235,7 @@ class _Search:
                     return True
             if grown:
                 play.fit()
-            length = max(_FIRST, play.averaged // 3)
+            length = max(FIRST_LOOK, play.averaged // 3)
         return False
 
     def _polish(self, joint: Points) -> bool:

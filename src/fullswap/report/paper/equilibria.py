@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from fullswap.experiments.baselines import _HASTE
+from fullswap.experiments.baselines import HASTE
 from fullswap.experiments.fits import SMALLEST
-from fullswap.experiments.rounds import FIRST_LOOK
 from fullswap.games.lp import MOST_ENTRIES
+from fullswap.games.solve import FIRST_LOOK
 from fullswap.report.paper.section import Paragraph, Picture, Section, Table
 from fullswap.report.paper.words import interval
 from fullswap.report.style import (
@@ -56,7 +56,7 @@ _DIFFERENT = {
         "allows"
     ),
     "Blum–Mansour, dense": (
-        f"Blum–Mansour on all actions is written in numpy, not compiled, and learns {_HASTE:g} "
+        f"Blum–Mansour on all actions is written in numpy, not compiled, and learns {HASTE:g} "
         f"times faster than its theorem says, mostly the quickest of the rates tried"
     ),
 }
