@@ -251,7 +251,7 @@ def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...
         table.add_row(*row)
     console = Console()
     # a pipe has no width of its own: do not fold what a program may read
-    Console(width=None if console.is_terminal else 140).print(table)
+    Console(width=None if console.is_terminal else 200).print(table)
 
 
 class _progress:
