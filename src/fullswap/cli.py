@@ -286,5 +286,5 @@ class _progress:
         now = time.monotonic()
         if not self._terminal and total > 0 and (now - self._told > 15 or done >= total):
             self._told = now
-            left = (now - self._began) * (total / done - 1) if done else 0.0
+            left = max(0.0, (now - self._began) * (total / done - 1)) if done else 0.0
             print(f"{self._what}: {done / total:.0%}, about {left:.0f} s to go", file=sys.stderr)

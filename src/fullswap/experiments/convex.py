@@ -27,7 +27,7 @@ from fullswap.template import FullSwapLearner
 LINE, LOSSES = Interval(0.0, 1.0), LossClass(1.0, convex=True)
 NET, BINS = "row 1", "convex"
 PLAYERS = (NET, BINS)
-QUICK_HORIZONS = (64, 128, 256, 512, 1_024, 2_048)
+QUICK_HORIZONS = (64, 128, 256, 512, 1_024)
 FULL_HORIZONS = (256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
 FULL_SEEDS = 2
 SEEN_SEEDS = 2_000

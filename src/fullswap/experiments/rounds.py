@@ -49,7 +49,7 @@ _LEAST_POINTS = 4
 """Points without which no exponent is told: with three its interval says nothing."""
 _FARTHEST = 3.0
 """Times the exponent: an upper end of its interval beyond that is left open."""
-_LAST_HORIZON = {True: 2_048, False: 16_384}
+_LAST_HORIZON = {True: 1_024, False: 16_384}
 _MOST_ROUNDS = {True: 10_000, False: 200_000}
 _BUDGET = {True: 1.0, False: 10.0}
 """Seconds for a run of the solver; rounds mostly end it before."""
