@@ -284,7 +284,7 @@ class _progress:
     def _advance(self, done: float, total: float) -> None:
         self._bar.update(self._task, completed=done, total=total)
         now = time.monotonic()
-        if not self._terminal and total > 0 and (now - self._told > 15 or done >= total):
+        if not self._terminal and total > 0 and (now - self._told > 15 or done > 0.999999 * total):
             self._told = now
             left = max(0.0, (now - self._began) * (total / done - 1)) if done else 0.0
             print(f"{self._what}: {done / total:.0%}, about {left:.0f} s to go", file=sys.stderr)
