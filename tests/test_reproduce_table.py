@@ -83,7 +83,7 @@ def test_an_exponent_far_below_is_named(summary):
 def test_exponents_above_the_papers_are_named_with_or_without_the_logarithm(summary):
     log = copy.deepcopy(summary)
     case_of(log, "smooth", 1)["players"][OURS] = player(0.65)
-    assert "at or below a itself lie all but row 2 smooth in d = 1." in text_of(log)
+    assert "even without the logarithm all do but row 2 smooth in d = 1." in text_of(log)
     case_of(summary, "smooth", 1)["players"][OURS] = player(0.95)
     assert "wholly above the paper’s rate, logarithm included, for row 2 smooth in d = 1, and" in (
         text_of(summary)

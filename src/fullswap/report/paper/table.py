@@ -129,10 +129,10 @@ def _beside_the_paper(cases: Iterable[Case]) -> str:
     elif above:
         text += (
             f"Every measured exponent lies at or below that of the paper’s rate within its "
-            f"interval; at or below a itself lie all but {listed([_named(c) for c in above])}. "
+            f"interval; even without the logarithm all do but {listed([_named(c) for c in above])}. "
         )
     else:
-        text += "Every measured exponent lies at or below a within its interval. "
+        text += "Every measured exponent lies at or below a within its interval, without it. "
     return text + (
         "Where intervals are wide that says little. The column “paper” is a, the column "
         "“guarantee” the exponent of our explicit bound over the same T, logarithms included."
