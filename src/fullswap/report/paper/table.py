@@ -129,7 +129,8 @@ def _beside_the_paper(cases: Iterable[Case]) -> str:
     elif above:
         text += (
             f"Every measured exponent lies at or below that of the paper’s rate within its "
-            f"interval; even without the logarithm all do but {listed([_named(c) for c in above])}. "
+            f"interval; even without the logarithm all do but "
+            f"{listed([_named(c) for c in above])}. "
         )
     else:
         text += "Every measured exponent lies at or below a within its interval, without it. "
