@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs reproduce verify constraints clean
+.PHONY: help demo test check bench docs reproduce measured verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -34,11 +34,18 @@ bench: $(INSTALLED)  ## benchmarks, as ratios within one run
 docs: $(INSTALLED)  ## documentation site, into site/
 	$(BIN)/mkdocs build --strict
 
-reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or two; docs/measured.md follows
+reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or so; docs/measured.md follows
 	$(BIN)/fullswap reproduce all --full --out build/full
-	cp build/full/page.md docs/measured.md
 	mkdir -p docs/figures
-	cp build/full/summary.json build/full/figures/*.svg docs/figures/
+	cp build/full/summary.json docs/figures/
+	$(MAKE) measured
+
+measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
+	$(BIN)/python -c "import json, pathlib; from fullswap.report.paper.book import publish; \
+		publish(json.loads(pathlib.Path('docs/figures/summary.json').read_text()), \
+		pathlib.Path('build/measured'))"
+	cp build/measured/page.md docs/measured.md
+	cp build/measured/figures/*.svg docs/figures/
 
 verify: $(INSTALLED)  ## the slow measurements
 	$(BIN)/python -m pytest -m slow --timeout 3600 -n auto --maxprocesses 2 --dist worksteal \

@@ -12,7 +12,8 @@ from fullswap.experiments import convex
 from fullswap.experiments.fits import exponent
 from fullswap.experiments.study import Job, from_csv, to_csv
 from fullswap.report.paper import convex as report
-from fullswap.report.paper.section import Paragraph, Picture, Table
+from fullswap.report.paper.section import Picture, Table
+from sections import text_of
 
 HORIZONS = (16, 32, 64, 128)
 
@@ -156,11 +157,7 @@ def made_up(net=0.66, bins=0.5, factor=1.0, noise=0.0, **changes):
 
 
 def words(summary):
-    return " ".join(
-        block.text
-        for block in report.section(summary, "fullswap reproduce convex").blocks
-        if isinstance(block, Paragraph)
-    )
+    return text_of(report.section(summary, "fullswap reproduce convex"))
 
 
 def test_section_of_a_real_study_has_everything(summary):

@@ -14,16 +14,11 @@ import numpy as np
 import pytest
 
 from fullswap.experiments import baselines, equilibria, rounds, threads
-from fullswap.experiments.study import Job, from_csv, to_csv
+from fullswap.experiments.study import Job
 from fullswap.games import verify, zoo
 from fullswap.report.paper import equilibria as told
-from fullswap.report.paper.section import Paragraph, Picture, Table
-
-
-def measured(jobs):
-    """Rows as they come back from a table."""
-    found = [{**job.arguments, **row} for job in jobs for row in job.measure(**job.arguments)]
-    return from_csv(to_csv(found))
+from fullswap.report.paper.section import Picture, Table
+from sections import measured, text_of
 
 
 def climb(game, method, quick=True, seed=0):
@@ -272,10 +267,6 @@ def test_the_summary_holds_what_was_measured(rows, summary):
     shares = [row["gap"] / row["guaranteed"] for row in rows if "guaranteed" in row]
     assert summary["largest_ratio"] == pytest.approx(max(shares), rel=1e-5)
     assert equilibria.summarise([])["largest_ratio"] == 0.0
-
-
-def text_of(section):
-    return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
 
 
 def test_the_section_says_what_the_summary_holds(summary):

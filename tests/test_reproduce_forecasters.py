@@ -14,18 +14,12 @@ import numpy as np
 import pytest
 
 from fullswap.experiments import forecasters, logs
-from fullswap.experiments.study import from_csv, to_csv
 from fullswap.forecasting.recalibration_bounds import experts_calibration
 from fullswap.report.paper import forecasters as told
-from fullswap.report.paper.section import Paragraph, Picture, Table
+from fullswap.report.paper.section import Picture, Table
+from sections import measured, text_of
 
 STREAMS = ("calibrated", "overconfident", "drifting", "flipped half-way", "adversarial")
-
-
-def measured(jobs):
-    """Rows as they come back from a table."""
-    found = [{**job.arguments, **row} for job in jobs for row in job.measure(**job.arguments)]
-    return from_csv(to_csv(found))
 
 
 def logs_in(folder):
@@ -118,10 +112,6 @@ def test_the_summary_is_means_over_draws(rows, summary):
         for key, middle in (("calibration", fmean), ("brier", fmean), ("microseconds", median)):
             assert score[key] == pytest.approx(middle(row[key] for row in mine), rel=1e-5)
         assert ("guaranteed" in score) == (score["contender"] == "fullswap, issued")
-
-
-def text_of(section):
-    return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
 
 
 def test_the_section_says_what_the_summary_holds(summary):

@@ -17,7 +17,8 @@ from fullswap.experiments.table import (
     players_of,
 )
 from fullswap.report.paper import search, table
-from fullswap.report.paper.section import Paragraph, Picture, Table
+from fullswap.report.paper.section import Picture, Table
+from sections import text_of
 
 HORIZONS = [64, 256, 1024, 4096]
 
@@ -54,9 +55,8 @@ def summary():
     return {"horizons": HORIZONS, "adversaries": 13, "largest_ratio": 0.5, "cases": found}
 
 
-def text_of(summary):
-    blocks = table.section(summary, "command").blocks
-    return " ".join(block.text for block in blocks if isinstance(block, Paragraph))
+def said_of(summary):
+    return text_of(table.section(summary, "command"))
 
 
 def case_of(summary, row, dim):
@@ -64,7 +64,7 @@ def case_of(summary, row, dim):
 
 
 def test_what_follows_the_paper_is_said_to(summary):
-    text = text_of(summary)
+    text = said_of(summary)
     assert (
         "No run exceeds its guarantee; the largest ratio of measured to guaranteed is 0.50" in text
     )
@@ -75,7 +75,7 @@ def test_what_follows_the_paper_is_said_to(summary):
 
 def test_an_exponent_far_below_is_named(summary):
     case_of(summary, "concave", 2)["players"][OURS] = player(0.3)
-    text = text_of(summary)
+    text = said_of(summary)
     assert "row 3 linear or concave in d = 2, 0.30 against 0.60" in text
     assert "the adversaries found are not the worst case" in text
 
@@ -83,17 +83,17 @@ def test_an_exponent_far_below_is_named(summary):
 def test_exponents_above_the_papers_are_named_with_or_without_the_logarithm(summary):
     log = copy.deepcopy(summary)
     case_of(log, "smooth", 1)["players"][OURS] = player(0.65)
-    assert "even without the logarithm all do but row 2 smooth in d = 1." in text_of(log)
+    assert "even without the logarithm all do but row 2 smooth in d = 1." in said_of(log)
     case_of(summary, "smooth", 1)["players"][OURS] = player(0.95)
     assert "wholly above the paper’s rate, logarithm included, for row 2 smooth in d = 1, and" in (
-        text_of(summary)
+        said_of(summary)
     )
 
 
 @pytest.mark.parametrize("who", [OURS, NET])
 def test_a_broken_guarantee_is_not_passed_over(summary, who):
     case_of(summary, "smooth", 3)["players"][who] = player(0.7, 1.2)
-    assert "**A run exceeds its guarantee**" in text_of(summary)
+    assert "**A run exceeds its guarantee**" in said_of(summary)
 
 
 def test_the_learner_is_compared_over_the_horizons_of_the_others(summary):
