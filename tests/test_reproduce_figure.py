@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullswap.adversaries import ADVERSARIES, search
+from fullswap.adversaries import ADVERSARIES, meet, search
 from fullswap.experiments import figure
 from fullswap.experiments.approaches import (
     APPROACHES,
@@ -81,7 +81,7 @@ def test_every_run_is_within_its_guarantee(approach, steps):
     horizon = 150
     for adversary in figure.aimed(steps, horizon, seed=1):
         learner = APPROACHES[approach](steps, horizon)
-        figure.meet(learner, adversary)
+        meet(learner, adversary, learner.horizon)
         told = learner.certificate()
         assert 0 <= told.measured <= told.guaranteed and told.rounds == horizon
         weights, sums = learner.tally.weights, learner.tally.sums
@@ -173,7 +173,7 @@ def test_hard_chance_is_where_rounding_costs_most():
 
     assert cost(chance) == pytest.approx(max(cost(c) for c in np.arange(1, 1000) / 1000))
     learner = by_rounding(steps, horizon)
-    figure.meet(learner, ADVERSARIES["scripted"](LINE, SQUARED, chances=(chance,)))
+    meet(learner, ADVERSARIES["scripted"](LINE, SQUARED, chances=(chance,)), horizon)
     assert learner.certificate().measured > 0.5 * horizon * cost(chance) > 100
 
 

@@ -19,7 +19,7 @@ from fullswap.adversaries.outcomes import (
     SignPreservation,
     Switching,
 )
-from fullswap.adversaries.searching import SearchResult, search
+from fullswap.adversaries.searching import SearchResult, meet, search
 from fullswap.adversaries.shapes import Blocks, ConvexLipschitz, MeanAware, Sweep
 
 __all__ = [
@@ -44,5 +44,6 @@ __all__ = [
     "all_adversaries",
     "kinds",
     "longest_segment",
+    "meet",
     "search",
 ]

@@ -16,14 +16,18 @@ from fullswap.protocols import Loss, Mixture
 from fullswap.sets import ConvexSetBase
 
 
-class CertifiedLearner(Protocol):
-    """What the search needs of a learner."""
+class Learning(Protocol):
+    """What a run needs of a learner."""
 
     def play(self) -> Mixture:
         """The mixture of this round."""
 
     def observe(self, loss: Loss) -> None:
         """Learn from the loss."""
+
+
+class CertifiedLearner(Learning, Protocol):
+    """What the search needs of a learner."""
 
     def certificate(self) -> Certificate:
         """Measured beside guaranteed."""
@@ -105,9 +109,17 @@ def search(
     return SearchResult(**{**vars(best), "tried": budget})
 
 
-def _run(learner: CertifiedLearner, adversary: Any, rounds: int) -> tuple[float, float]:
+def meet(learner: Learning, adversary: Any, rounds: int) -> None:
+    """All rounds of a run of which nothing is kept but what the learner knows.
+
+    ``fullswap.play.simulate`` plays the same and gives the transcript.
+    """
     for t in range(rounds):
         learner.observe(adversary.choose(learner.play(), t))
+
+
+def _run(learner: CertifiedLearner, adversary: Any, rounds: int) -> tuple[float, float]:
+    meet(learner, adversary, rounds)
     certificate = learner.certificate()
     if certificate.guaranteed is None:
         raise ValueError(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from fullswap.adversaries import ADVERSARIES, Adversary, all_adversaries, search
+from fullswap.adversaries import ADVERSARIES, Adversary, all_adversaries, meet, search
 from fullswap.experiments.fits import exponent, significant
 from fullswap.experiments.study import Job, Part, Row, number, rows_where
 from fullswap.learners.multiscale import MOST_CELLS, default_cells
@@ -133,8 +133,7 @@ def seek(
 
 def _met(learner: str, adversary: Adversary, horizon: int, factor: float = 1.0) -> Row:
     player = make_learner(learner, horizon, factor)
-    for t in range(horizon):
-        player.observe(adversary.choose(player.play(), t))
+    meet(player, adversary, horizon)
     told = player.certificate()
     assert told.guaranteed is not None, told.broken
     return {

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.adversaries import ADVERSARIES, all_adversaries, search
+from fullswap.adversaries import ADVERSARIES, all_adversaries, meet, search
 from fullswap.adversaries.base import Adversary
 from fullswap.adversaries.outcomes import middle_of_cell
 from fullswap.adversaries.parameters import Number
@@ -30,7 +30,6 @@ from fullswap.experiments.approaches import (
     PAPER,
     PROVED,
     SQUARED,
-    Approach,
     fine_plan,
     forecasts,
     multiples,
@@ -147,7 +146,7 @@ def face_adversaries(
     rows: list[Row] = []
     for source, adversary in opponents:
         learner = APPROACHES[approach](steps, horizon)
-        meet(learner, adversary)
+        meet(learner, adversary, horizon)
         found = learner.certificate()
         rows.append(
             {
@@ -159,12 +158,6 @@ def face_adversaries(
             }
         )  # fmt: skip
     return rows
-
-
-def meet(learner: Approach, adversary: Adversary) -> None:
-    """All rounds of the horizon."""
-    for t in range(learner.horizon):
-        learner.observe(adversary.choose(learner.play(), t))
 
 
 def aimed(steps: int, horizon: int, seed: int) -> Iterator[Adversary]:

@@ -12,12 +12,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from fullswap.adversaries import all_adversaries
+from fullswap.adversaries import all_adversaries, meet
 from fullswap.experiments.descent import Descent
 from fullswap.experiments.fits import exponent, significant
 from fullswap.experiments.problems import cases, problem
 from fullswap.experiments.study import Job, Part, Row, number, rows_where
-from fullswap.play import simulate
 from fullswap.template import FullSwapLearner
 from fullswap.theorems import THEOREMS
 
@@ -65,8 +64,7 @@ def measure(row: str, dim: int, player: str, horizon: int, seed: int) -> list[Ro
         about: Row = {"adversary": type(adversary).__name__}
         if player == DESCENT:
             descent = Descent(posed.learner(horizon))
-            for t in range(horizon):
-                descent.observe(adversary.choose(descent.play(), t))
+            meet(descent, adversary, horizon)
             found.append({**about, "measured": descent.full_swap_regret()})
             continue
         learner = posed.learner(horizon)
@@ -74,7 +72,7 @@ def measure(row: str, dim: int, player: str, horizon: int, seed: int) -> list[Ro
             learner = FullSwapLearner(
                 posed.action_set, posed.loss_class, horizon, row="lipschitz", learner="hedge"
             )
-        simulate(learner, adversary, horizon, progress=False)
+        meet(learner, adversary, horizon)
         told = learner.certificate()
         assert told.guaranteed is not None, told.broken
         found.append({**about, "measured": told.measured, "guaranteed": told.guaranteed})
