@@ -131,6 +131,13 @@ def test_a_folder_holds_the_results_of_one_setting(tmp_path):
     assert Store(tmp_path, "figure").load() == {}
 
 
+@pytest.mark.parametrize("text", ['{"scale":', "[]", '{"seed": 0}', ""])
+def test_settings_that_cannot_be_read_are_named(tmp_path, text):
+    (tmp_path / "settings.json").write_text(text)
+    with pytest.raises(ValueError, match=r"settings\.json must hold the settings of a study"):
+        Study(tmp_path).claim()
+
+
 def test_an_unknown_engine_is_named(tmp_path):
     Store(tmp_path, "search").append([{"job": "a"}])
     refused = reproduce(tmp_path, "search", "--engine", "steam", "--fresh")

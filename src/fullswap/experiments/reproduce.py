@@ -108,7 +108,7 @@ class Study:
         begins afresh.
         """
         path = self.folder / SETTINGS
-        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else self.settings
+        found = _read(path) if path.exists() else self.settings
         if found != self.settings and not fresh:
             raise ValueError(
                 f"{self.folder} holds results of {_told(found)}, not of "
@@ -198,6 +198,16 @@ def about(rows: Sequence[Row]) -> dict[str, Any]:
         "runs": len(rows),
         "cpu_seconds": round(sum(spent.values())),
     }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    try:
+        found = json.loads(text)
+        _told(found)
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} must hold the settings of a study, got {text!r}") from None
+    return dict(found)
 
 
 def _told(settings: dict[str, Any]) -> str:
