@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Prepare, Result, best_times
-from fullswap.protocols import Vector
+from fullswap.base.protocols import Vector
 from fullswap.report import reliability_diagram
 
 EVENTS = 20_000

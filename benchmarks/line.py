@@ -14,9 +14,9 @@ from numba import njit
 
 from benchmarks import Prepare, Result, best_times
 from fullswap import FullSwapLearner
+from fullswap.base.protocols import Points, Vector
 from fullswap.kernels.loop import line_run
 from fullswap.losses import LossClass, quadratic_rows
-from fullswap.protocols import Points, Vector
 from fullswap.sets import Interval
 
 COST_LIMIT = 8.0

@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks import Result, best_times, clock
 from fullswap import FullSwapLearner
+from fullswap.base.protocols import Points, Vector
 from fullswap.losses import LossClass, Quadratic
-from fullswap.protocols import Points, Vector
 from fullswap.sets import Box
 from fullswap.template.rules import Stationary
 

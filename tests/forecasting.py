@@ -15,8 +15,8 @@ import numpy as np
 
 from fullswap.adversaries import ADVERSARIES
 from fullswap.adversaries.parameters import Choice
+from fullswap.base.protocols import Mixture
 from fullswap.losses import LossClass
-from fullswap.protocols import Mixture
 from fullswap.sets import Interval
 
 SQUARED, UNIT = LossClass.squared(1.0), Interval(0.0, 1.0)

@@ -36,10 +36,10 @@ from fullswap.adversaries import (
     search,
 )
 from fullswap.adversaries.shapes import circle
+from fullswap.base.protocols import Mixture
 from fullswap.losses import LossClass, QuadraticFamily
 from fullswap.metrics.regret import report
 from fullswap.metrics.tally import Tally
-from fullswap.protocols import Mixture
 from fullswap.template import FullSwapLearner
 
 _DISC = sets.Ball([-2.0, 5.0], 1.5)

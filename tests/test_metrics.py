@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import naive
 from fullswap import losses, metrics, sets
+from fullswap.base.protocols import Mixture
 from fullswap.certificates import Certificate
 from fullswap.metrics.minimise import minimise_lipschitz
-from fullswap.protocols import Mixture
 from fullswap.transcripts import Transcript
 
 SETS = {

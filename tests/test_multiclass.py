@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullswap.adversaries import all_adversaries
+from fullswap.base.protocols import Mixture
 from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.one_vs_rest import OneVsRest, normalised
 from fullswap.losses import LossClass
-from fullswap.protocols import Mixture
 from fullswap.sets import Simplex
 
 SOCCER = Path(__file__).resolve().parents[2] / "shared" / "data" / "club_soccer_matches.csv"

@@ -1,5 +1,7 @@
 """The driver: faithful transcripts, whatever the learner, and a progress bar only where wanted."""
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -7,10 +9,11 @@ import pytest
 
 from fullswap import play, sets
 from fullswap.adversaries import OneBin, all_adversaries
+from fullswap.base import progress
+from fullswap.base.protocols import Mixture
 from fullswap.losses import LossClass, Quadratic
 from fullswap.metrics import full_swap_regret
 from fullswap.play import simulate
-from fullswap.protocols import Mixture
 from fullswap.template import FullSwapLearner
 
 LINE = sets.Interval(2.0, 5.0)
@@ -139,31 +142,31 @@ def test_progress_can_be_forced_and_forbidden(capsys, monkeypatch):
     shown = capsys.readouterr()
     assert "rounds" in shown.err and "100%" in shown.err
     assert shown.out == ""
-    monkeypatch.setattr(play, "PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     run(False)
     assert capsys.readouterr() == ("", "")
 
 
 def test_progress_shows_itself_on_a_terminal_in_long_runs_only(capsys, monkeypatch):
-    monkeypatch.setattr(play, "PATIENCE", -1.0)  # every run counts as long
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)  # every run counts as long
     run(None)
     assert capsys.readouterr() == ("", "")  # but standard error is no terminal
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     run(None)
     shown = capsys.readouterr()
     assert "100%" in shown.err and shown.out == ""
-    monkeypatch.setattr(play, "PATIENCE", 1e9)
+    monkeypatch.setattr(progress, "PATIENCE", 1e9)
     run(None)
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("progress", [True, None])
-def test_without_rich_there_is_no_bar(capsys, monkeypatch, progress):
+@pytest.mark.parametrize("wanted", [True, None])
+def test_without_rich_there_is_no_bar(capsys, monkeypatch, wanted):
     monkeypatch.setitem(sys.modules, "rich.console", None)
-    monkeypatch.setattr(play, "PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert len(run(progress)) == 100
+    assert len(run(wanted)) == 100
     assert capsys.readouterr() == ("", "")
 
 
@@ -176,7 +179,7 @@ def test_the_bar_changes_nothing_and_closes_when_a_round_fails(monkeypatch):
     class Bar:
         task_ids = (0,)
 
-        def update(self, task, completed):
+        def update(self, task, completed, refresh):
             pass
 
         def stop(self):
@@ -215,3 +218,25 @@ def test_parts_are_recognised_by_their_verbs():
         simulate(learner, adversary, 10, progress="yes")
     assert learner.rounds == 0
     assert len(simulate(learner, adversary, np.int64(3))) == 3
+
+
+def test_a_broken_standard_error_leaves_standard_output_alone():
+    """The bar ends, the work goes on, and what is printed afterwards still arrives."""
+    script = (
+        "import sys, os\n"
+        "from fullswap.base.progress import Progress\n"
+        "with Progress(100, True) as bar:\n"
+        "    for done in range(101):\n"
+        "        bar._drawn = -1.0\n"
+        "        bar.update(done)\n"
+        "print('all done')\n"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=writer, timeout=60
+        )
+    finally:
+        os.close(writer)
+    assert result.returncode == 0 and result.stdout == b"all done\n"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from fullswap import grids
+from fullswap.base.protocols import SparseRows
 from fullswap.kernels.stationary import gth_in_place
 from fullswap.learners import (
     Discretised,
@@ -24,7 +25,6 @@ from fullswap.learners import (
 )
 from fullswap.losses import Custom, Linear, LossClass, Quadratic, QuadraticFamily, quadratic_rows
 from fullswap.metrics import discretised_swap_regret, full_swap_regret
-from fullswap.protocols import SparseRows
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.sets import Ball, Box, Interval, Polytope, Simplex
 from fullswap.template import FullSwapLearner, reference_step

@@ -23,7 +23,7 @@ _HOMES = {
     "Forecaster": "fullswap.forecasting",
     "FullSwapLearner": "fullswap.template",
     "LossClass": "fullswap.losses",
-    "Mixture": "fullswap.protocols",
+    "Mixture": "fullswap.base.protocols",
     "MulticlassForecaster": "fullswap.forecasting",
     "Recalibrator": "fullswap.forecasting",
     "Transcript": "fullswap.transcripts",

@@ -3,7 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
+
+
+class Quantity(StrEnum):
+    """What is bounded."""
+
+    FULL_SWAP_REGRET = "full swap regret"
+    SWAP_REGRET = "swap regret"
+    DISCRETISED_SWAP_REGRET = "discretised swap regret"
+    L2_CALIBRATION_ERROR = "l2 calibration error"
+    KL_CALIBRATION_ERROR = "KL calibration error"
+    EXCESS_BRIER = "total Brier score"
+    """In excess of what ``Certificate.against`` names."""
+    SUM_OVER_CLASSES = "sum over the classes of their own l2 calibration error"
+
+
+class Subject(StrEnum):
+    """Whose quantity it is: distributions and what was drawn from them are told apart."""
+
+    PLAYED = ""
+    ISSUED = "issued forecasts"
+    DISTRIBUTIONS = "distributions"
 
 
 @dataclass(frozen=True)
@@ -12,8 +34,8 @@ class Certificate:
 
     Attributes
     ----------
-    quantity : str
-        What is bounded, e.g. "full swap regret".
+    quantity : Quantity
+        What is bounded.
     rounds : int
         Number of rounds T.
     measured : float
@@ -32,9 +54,13 @@ class Certificate:
         quadratic losses, larger by the numerical tolerance for others.
     on_average : bool
         Whether the guarantee is for the average over the draws of the run, not for each run.
+    subject : Subject
+        Whose quantity it is.
+    against : str
+        What an excess is measured against.
     """
 
-    quantity: str
+    quantity: Quantity
     rounds: int
     measured: float
     guaranteed: float | None
@@ -43,6 +69,16 @@ class Certificate:
     broken: tuple[str, ...] = ()
     measured_at_most: float | None = None
     on_average: bool = False
+    subject: Subject = Subject.PLAYED
+    against: str = ""
+
+    @property
+    def title(self) -> str:
+        """The quantity in words."""
+        words = str(self.quantity)
+        if self.subject:
+            words += f" of the {self.subject}"
+        return f"{words} in excess of {self.against}" if self.against else words
 
     @property
     def holds(self) -> bool:
@@ -53,10 +89,15 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {**asdict(self), "broken": list(self.broken), "holds": self.holds}
+        return {
+            **asdict(self),
+            "title": self.title,
+            "broken": list(self.broken),
+            "holds": self.holds,
+        }
 
     def __str__(self) -> str:
-        head = f"{self.quantity} after {self.rounds} rounds: measured {self.measured:.4g}"
+        head = f"{self.title} after {self.rounds} rounds: measured {self.measured:.4g}"
         if self.guaranteed is None:
             return f"{head}; no guarantee: {'; '.join(self.broken)} [{self.theorem}]"
         average = " on average over the draws" if self.on_average else ""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullswap.protocols import Loss, Points, Vector
+from fullswap.base.protocols import Loss, Points, Vector
 from fullswap.sets import ConvexSetBase
 
 SLACK = 1e-6

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import Any, Protocol
 
 import numpy as np
 
-from fullswap.protocols import Loss, Mixture
+from fullswap.base.progress import Progress
+from fullswap.base.protocols import Loss, Mixture
 from fullswap.sets import ConvexSetBase
 from fullswap.transcripts import Transcript
 
-PATIENCE = 2.0
-"""Seconds after which a run shows a progress bar on a terminal."""
 _ROUNDS_BETWEEN_LOOKS = 32
 
 
@@ -93,44 +90,3 @@ def simulate(
         [loss for _, loss in history],
         **context,
     )
-
-
-class Progress:
-    """A bar on standard error: True, False, or None for work that proves long on a terminal.
-
-    Needs ``rich``; without it there is none.
-    """
-
-    def __init__(self, total: int, wanted: bool | None, what: str = "rounds") -> None:
-        if wanted not in (None, True, False):
-            raise ValueError(f"progress must be None, True or False, got {wanted!r}")
-        self._total, self._what = total, what
-        self._bar = self._open() if wanted else None
-        self._may_open = wanted is None and sys.stderr is not None and sys.stderr.isatty()
-        self._started = time.monotonic()
-
-    def update(self, done: int) -> None:
-        """Say how much is done."""
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done)
-        elif self._may_open and time.monotonic() - self._started > PATIENCE:
-            self._bar, self._may_open = self._open(), False
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _open(self) -> Any:
-        """A started bar of the rich library, or None without it."""
-        try:
-            from rich.console import Console
-            from rich.progress import Progress as Bar
-        except ImportError:
-            return None
-        bar = Bar(console=Console(stderr=True))
-        bar.add_task(self._what, total=self._total)
-        bar.start()
-        return bar

@@ -1,15 +1,15 @@
 """Roundings: from points of the set to sparse distributions on a grid.
 
-Each is a callable (m, A) -> ``fullswap.protocols.SparseRows``, at most d + 1 points a row.
+Each is a callable (m, A) -> ``fullswap.base.protocols.SparseRows``, at most d + 1 points a row.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from fullswap.base.protocols import Points, SparseRows
 from fullswap.grids import Grid
 from fullswap.losses import as_points
-from fullswap.protocols import Points, SparseRows
 
 
 class Nearest:

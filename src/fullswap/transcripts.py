@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Loss, Mixture, Points, Vector
 from fullswap.losses import QuadraticFamily
-from fullswap.protocols import Indices, Loss, Mixture, Points, Vector
 from fullswap.sets import ConvexSetBase
 
 

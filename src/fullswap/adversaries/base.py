@@ -11,8 +11,8 @@ import numpy as np
 
 from fullswap.adversaries.makers import Losses, farthest_point
 from fullswap.adversaries.parameters import Parameter
+from fullswap.base.protocols import Loss, Mixture, Vector
 from fullswap.losses import LossClass
-from fullswap.protocols import Loss, Mixture, Vector
 from fullswap.sets import ConvexSetBase
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from fullswap.adversaries.base import Adversary
 from fullswap.adversaries.parameters import Number
+from fullswap.base.protocols import Indices, Loss, Mixture, Points, Vector
 from fullswap.losses import QuadraticFamily
 from fullswap.metrics.tally import Tally
-from fullswap.protocols import Indices, Loss, Mixture, Points, Vector
 
 
 class Greedy(Adversary):

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Loss, Points, Vector
 from fullswap.losses import Custom, Linear, LossClass, Quadratic
-from fullswap.protocols import Loss, Points, Vector
 from fullswap.sets import ConvexSetBase
 
 DISTINCT = 40

@@ -10,9 +10,9 @@ import numpy as np
 
 from fullswap.adversaries.catalogue import ADVERSARIES
 from fullswap.adversaries.makers import kinds
+from fullswap.base.protocols import Loss, Mixture
 from fullswap.certificates import Certificate
 from fullswap.losses import LossClass
-from fullswap.protocols import Loss, Mixture
 from fullswap.sets import ConvexSetBase
 
 

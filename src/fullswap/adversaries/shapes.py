@@ -9,7 +9,7 @@ import numpy as np
 from fullswap.adversaries.base import Adversary
 from fullswap.adversaries.outcomes import _LENGTH, _MESH, _PERIOD, middle_of_cell
 from fullswap.adversaries.parameters import Choice, Number
-from fullswap.protocols import Loss, Mixture, Vector
+from fullswap.base.protocols import Loss, Mixture, Vector
 
 
 class MeanAware(Adversary):

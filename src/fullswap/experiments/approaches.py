@@ -28,11 +28,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fullswap.certificates import Certificate
+from fullswap.base.protocols import Indices, Loss, Mixture, Points, Vector
+from fullswap.certificates import Certificate, Quantity
 from fullswap.learners import Hedge
 from fullswap.losses import LossClass, Quadratic, quadratic_rows
 from fullswap.metrics.tally import Tally
-from fullswap.protocols import Indices, Loss, Mixture, Points, Vector
 from fullswap.sets import Interval
 from fullswap.template import FullSwapLearner
 from fullswap.template.assembly import make_rule
@@ -102,7 +102,12 @@ class Approach:
         best = self.tally.at_all(self.points).min(axis=1)
         measured = float(np.maximum(self.tally.incurred() - best, 0.0).sum())
         return Certificate(
-            "discretised swap regret", self.rounds, measured, self.guarantee, None, self.theorem
+            Quantity.DISCRETISED_SWAP_REGRET,
+            self.rounds,
+            measured,
+            self.guarantee,
+            None,
+            self.theorem,
         )
 
     def _mix(self) -> tuple[Indices, Vector, Indices, Vector]:

@@ -13,10 +13,10 @@ from time import process_time
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.game import StructuredGame
 from fullswap.games.lp import best_equilibrium, check_size
 from fullswap.games.verify import verify
-from fullswap.protocols import Points, Vector
 
 MOST_BYTES = 2_000_000_000
 """Memory that a run may take."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Loss, Mixture, Vector
 from fullswap.learners.gradient import GradientDescent, LipschitzRate, StronglyConvexRate
 from fullswap.losses import LossClass
 from fullswap.metrics.regret import report
 from fullswap.metrics.tally import Tally
-from fullswap.protocols import Indices, Loss, Mixture, Vector
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.sets import ConvexSetBase
 from fullswap.template import FullSwapLearner

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.experiments import rounds
 from fullswap.experiments.baselines import (
     NOT_INSTALLED,
@@ -36,7 +37,6 @@ from fullswap.experiments.rounds import random_rank, solved
 from fullswap.experiments.study import Job, Part, Row, number, rows_where
 from fullswap.experiments.threads import within_budget
 from fullswap.games import StructuredGame, from_matrices, verify, zoo
-from fullswap.protocols import Points, Vector
 
 GAP = 0.01
 SIZES = (30, 100, 300, 1_000, 10_000, 100_000)

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Vector
 from fullswap.experiments.fits import significant
 from fullswap.experiments.logs import Stream, made_streams, read_logs
 from fullswap.experiments.recalibrators import WARM_UP, Contender, Ours, contenders
 from fullswap.experiments.study import Job, Part, Row, number, rows_where
 from fullswap.forecasting import Recalibrator
 from fullswap.metrics import brier_score, l2_calibration_error
-from fullswap.protocols import Vector
 
 GRID = 20
 """Forecasts are compared on multiples of 1/GRID."""

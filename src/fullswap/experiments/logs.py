@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Points, Vector
+from fullswap.base.protocols import Points, Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fullswap.base.protocols import Vector
 from fullswap.forecasting import Recalibrator
-from fullswap.protocols import Vector
 
 REFIT_EVERY = 200
 WARM_UP = 0.2

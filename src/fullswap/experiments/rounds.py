@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points
 from fullswap.experiments.fits import exponent, significant
 from fullswap.experiments.study import Job, Row, number, rows_where
 from fullswap.experiments.threads import within_budget
@@ -36,7 +37,6 @@ from fullswap.games import (
     verify,
 )
 from fullswap.games.solve import FIRST_LOOK
-from fullswap.protocols import Points
 
 DIMS = (2, 3, 4)
 ACTIONS = 1_000

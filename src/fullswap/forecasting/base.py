@@ -14,12 +14,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base.progress import Progress
+from fullswap.base.protocols import Indices, Mixture, Points, Vector
 from fullswap.certificates import Certificate
 from fullswap.forecasting.checks import as_float, as_numbers, positive
 from fullswap.forecasting.forecast import Forecast, ForecastRun
 from fullswap.forecasting.state import Draws, pack, unpack
-from fullswap.play import Progress
-from fullswap.protocols import Indices, Mixture, Points, Vector
 
 CHUNK = 2**16
 """Events that a run hands to compiled code at once: their draws stay in the cache."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate
 from fullswap.forecasting.checks import binary_outcome, binary_outcomes, checked_horizon
 from fullswap.forecasting.line import LineBank
@@ -16,7 +17,6 @@ from fullswap.forecasting.planned import PlannedForecaster
 from fullswap.grids import Grid
 from fullswap.grids.steps import steps_of
 from fullswap.losses import LossClass
-from fullswap.protocols import Vector
 from fullswap.sets import Interval
 from fullswap.template.plan import Plan, plan
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Vector
 from fullswap.forecasting.base import Recorded, empty_record
 from fullswap.forecasting.line import LineBank
-from fullswap.protocols import Vector
 
 _WIDTH = 16
 """Columns of a record to begin with; classes are rarely wider."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Points, Vector
+from fullswap.base.protocols import Points, Vector
 
 MOST_EVENTS = 2**53
 """Largest horizon: up to there floats count events one by one."""

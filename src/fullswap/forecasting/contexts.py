@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points
 from fullswap.forecasting.checks import as_numbers, check_unit
-from fullswap.protocols import Points
 
 
 def as_context(p: Any, models: int, classes: int) -> Any:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Vector
 from fullswap.forecasting.base import Recorded, crossing_support, empty_record
 from fullswap.forecasting.recalibration_bounds import (
     OWN_PRIOR,
     experts_calibration,
     experts_excess,
 )
-from fullswap.protocols import Vector
 
 MODEL_BINS = 20
 """Bins of a model's probability whose mean error one expert corrects."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Indices, Points, Vector
 
 
 class Forecast:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Vector
 from fullswap.forecasting.base import Recorded, crossing_support, empty_record
 from fullswap.forecasting.log_loss import LogCrossing
 from fullswap.grids import Grid
-from fullswap.protocols import Indices, Vector
 from fullswap.template.assembly import extend_rule
 from fullswap.template.plan import Plan
 from fullswap.template.rules import Crossing

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from fullswap.anytime import Schedule
+from fullswap.base.protocols import Points, Vector
 from fullswap.grids import Grid
-from fullswap.protocols import Points, Vector
 from fullswap.sets import Interval
 from fullswap.template.plan import Plan
 from fullswap.template.rules import Crossing

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Vector
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import Recorded, draw, empty_record, padded
 from fullswap.forecasting.checks import checked_classes, checked_horizon, class_row, class_rows
@@ -19,7 +20,6 @@ from fullswap.forecasting.state import unpack
 from fullswap.grids import Grid
 from fullswap.grids.kuhn import KuhnLocator, kuhn_simplex
 from fullswap.losses import LossClass
-from fullswap.protocols import Indices, Vector
 from fullswap.sets import Simplex
 from fullswap.template.plan import Plan, plan
 

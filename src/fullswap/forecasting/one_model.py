@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Vector
 from fullswap.forecasting.base import Recorded, crossing_support, empty_record
 from fullswap.forecasting.experts import Claim
 from fullswap.forecasting.recalibration_bounds import (
@@ -16,7 +17,6 @@ from fullswap.forecasting.recalibration_bounds import (
     one_weight_rate,
     per_bin_regret,
 )
-from fullswap.protocols import Vector
 
 USUAL_HORIZON = 10_000
 """Events for which the one weight's rate is chosen if no horizon is given."""

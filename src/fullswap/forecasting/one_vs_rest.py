@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Certificate
 from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.checks import checked_classes, class_row, class_rows, row_sums
 from fullswap.forecasting.forecast import Forecast, ForecastRun
 from fullswap.forecasting.state import Draws, pack, unpack
-from fullswap.protocols import Points, Vector
 
 MAX_CLASSES = 1000
 NOT_GUARANTEED = (

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Mixture, Points, Vector
 from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
 from fullswap.forecasting.chain import ChainBank
 from fullswap.forecasting.forecast import Forecast, ForecastRun
 from fullswap.forecasting.line import LineBank
 from fullswap.grids import Grid
-from fullswap.protocols import Indices, Mixture, Points, Vector
 from fullswap.template.assembly import learning_rate, make_rule
 from fullswap.template.plan import Plan
 

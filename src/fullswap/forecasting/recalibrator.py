@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.anytime import Schedule
+from fullswap.base.protocols import Mixture, Vector
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
 from fullswap.forecasting.checks import binary_outcome, binary_outcomes
@@ -25,7 +26,6 @@ from fullswap.forecasting.recalibration_bounds import (
     per_bin_regret,
 )
 from fullswap.grids.steps import steps_of
-from fullswap.protocols import Mixture, Vector
 from fullswap.theorems import THEOREMS, Constants, Geometry, with_learning_cost
 
 METHODS = ("experts", "per_bin", "one_weight")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.forecasting.base import Recorded, empty_record
 from fullswap.forecasting.checks import class_row, class_rows
 from fullswap.forecasting.experts import Claim, expert_names
@@ -17,7 +18,6 @@ from fullswap.forecasting.recalibration_bounds import (
     mesh_excess,
 )
 from fullswap.grids.kuhn import KuhnLocator, kuhn_simplex
-from fullswap.protocols import Points, Vector
 from fullswap.sets import Simplex
 
 MOST_POINTS = 1_000_000

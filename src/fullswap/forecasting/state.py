@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Vector
+from fullswap.base.protocols import Vector
 
 _OWN_STREAM = tuple(b"fullswap")
 FORMAT = "fullswap forecaster"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Points, Vector
+from fullswap.base.protocols import Points, Vector
 
 Column = Any
 """Array of actions, shape (m,)."""

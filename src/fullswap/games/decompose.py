@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import ActionSet, Column, Curve, Product
-from fullswap.protocols import Points, Vector
 
 _STEPS = 1000
 _NEGLIGIBLE = 1e-14

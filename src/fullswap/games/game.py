@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points
 from fullswap.games.actions import ActionSet, Column, Vectors, as_matrix
-from fullswap.protocols import Points
 
 Against = Callable[[list[Column]], Points]
 """Columns of the other players' actions, in order ↦ payoff vectors (m, dim)."""

@@ -12,10 +12,10 @@ from typing import Any, final
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import ActionSet, Column, Product, Vectors
 from fullswap.games.decompose import nearest
 from fullswap.games.regions import Region, Sum
-from fullswap.protocols import Points, Vector
 from fullswap.sets import ConvexSetBase, Custom
 
 _FLAT = 1e-9

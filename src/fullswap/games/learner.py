@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fullswap.certificates import Certificate
+from fullswap.base.protocols import Points, Vector
+from fullswap.certificates import Certificate, Quantity
 from fullswap.games.actions import ActionSet, Column, as_matrix
 from fullswap.games.hull import Hull, affine_frame
 from fullswap.games.stretch import Stretched, rounding_maps
 from fullswap.losses import Linear, LossClass
-from fullswap.protocols import Points, Vector
 from fullswap.template import FullSwapLearner
 from fullswap.theorems import THEOREMS
 
@@ -175,8 +175,8 @@ class StructuredLearner:
         """Measured swap regret, against every action, beside its guarantees."""
         if self._inner is None:
             citation = THEOREMS[_ROW].citation
-            return Certificate("swap regret", self._rounds, 0.0, 0.0, 0.0, citation, (), 0.0)
-        return replace(self._inner.certificate(), quantity="swap regret")
+            return Certificate(Quantity.SWAP_REGRET, self._rounds, 0.0, 0.0, 0.0, citation, (), 0.0)
+        return replace(self._inner.certificate(), quantity=Quantity.SWAP_REGRET)
 
     def _directions(self, vectors: Points) -> Points:
         """Losses −⟨·, w⟩ in the coordinates of the hull, shape (T, dim of the hull)."""

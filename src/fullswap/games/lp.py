@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Points, Vector
+from fullswap.base.protocols import Points, Vector
 
 MOST_JOINT = 40_000
 """Joint actions of games given to the solver."""

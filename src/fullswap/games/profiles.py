@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.game import StructuredGame
-from fullswap.protocols import Points, Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import ActionSet, Column, Product, Vectors
-from fullswap.protocols import Points, Vector
 from fullswap.sets import ConvexSetBase
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import ActionSet, Column, Curve
 from fullswap.games.game import StructuredGame
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.verify import verify
-from fullswap.protocols import Points, Vector
 
 SAME = 1e-9
 """Points of a continuum that lie closer, as a share of its size, are one action."""

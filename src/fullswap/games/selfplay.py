@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.restricted import Restricted
-from fullswap.protocols import Points, Vector
 
 RULES = {"matching": 0, "optimistic": 1, "weights": 2}
 _RATES = {"matching": 0.0, "optimistic": 16.0, "weights": 0.0}

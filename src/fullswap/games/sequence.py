@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import ActionSet, Column, as_indices
 from fullswap.games.game import Against, StructuredGame
-from fullswap.protocols import Indices, Points, Vector
 
 _MOST = 2**62
 """Strategies are numbered in advance if they are fewer."""

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.progress import PATIENCE
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.game import StructuredGame
 from fullswap.games.lp import as_objective, best_equilibrium, check_size
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.restricted import Answers, Restricted, initial_actions, spread_actions
 from fullswap.games.selfplay import SelfPlay
 from fullswap.games.verify import verify
-from fullswap.play import PATIENCE
-from fullswap.protocols import Points, Vector
 
 METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
 MOST_ROUNDS = 200_000

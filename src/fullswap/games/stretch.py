@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import ActionSet, Column
-from fullswap.protocols import Points, Vector
 
 _STEPS = 300
 _CLOSE = 1.01

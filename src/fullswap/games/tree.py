@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points
 from fullswap.games.actions import ActionSet, Vectors
 from fullswap.games.game import StructuredGame
 from fullswap.games.sequence import SequenceForm, payoff_maps
-from fullswap.protocols import Points
 
 CHANCE = -1
 """Chance as a player."""

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.game import BLOCK, StructuredGame, as_support, is_single
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
-from fullswap.protocols import Points, Vector
 
 _ROUNDING = 1e-6
 """Best answers worse than the recommendation by this share of its size are no best answers."""

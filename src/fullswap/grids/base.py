@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fullswap.protocols import Points, SparseRows, Vector
+from fullswap.base.protocols import Points, SparseRows, Vector
 from fullswap.theorems import Geometry
 
 MAX_FACES = 400_000

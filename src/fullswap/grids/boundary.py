@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from fullswap.base.protocols import Points
 from fullswap.grids.base import Grid
-from fullswap.protocols import Points
 from fullswap.sets import Ball, ConvexSetBase
 
 MAX_BOUNDARY = {2: 4096, 3: 4096, 4: 128}

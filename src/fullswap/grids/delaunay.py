@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base.protocols import Points, SparseRows
 from fullswap.grids.base import Grid, enclosing_radius_squared
 from fullswap.grids.boundary import boundary_points, measured_hull_distance
-from fullswap.protocols import Points, SparseRows
 from fullswap.sets import ConvexSetBase, Polytope
 
 MAX_LATTICE = 4_000_000

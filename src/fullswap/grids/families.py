@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from fullswap.base.protocols import Points, SparseRows, Vector
 from fullswap.grids.base import Grid
 from fullswap.grids.boundary import MAX_HULL_DIM, boundary, most_boundary_points
 from fullswap.grids.delaunay import MAX_LATTICE, delaunay, projected_lattice, projected_net
@@ -21,7 +22,6 @@ from fullswap.grids.kuhn import (
     kuhn_simplex,
     simplex_geometry,
 )
-from fullswap.protocols import Points, SparseRows, Vector
 from fullswap.sets import Box, ConvexSetBase, Simplex
 from fullswap.theorems import Geometry
 

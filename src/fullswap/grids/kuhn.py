@@ -13,8 +13,8 @@ from math import comb
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Points, SparseRows
 from fullswap.grids.base import Grid, enclosing_radius_squared
-from fullswap.protocols import Indices, Points, SparseRows
 from fullswap.sets import Box, Interval, Simplex
 from fullswap.theorems import Geometry
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Generic
 
+from fullswap.base.protocols import Indices, Learner, Loss, Points, State, Vector
 from fullswap.losses import piecewise_linear
-from fullswap.protocols import Indices, Learner, Loss, Points, State, Vector
 
 
 class Discretised(Generic[State]):

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fullswap.protocols import Indices, Loss, Points, Vector
+from fullswap.base.protocols import Indices, Loss, Points, Vector
 from fullswap.sets import ConvexSetBase
 from fullswap.theorems import Constants, nearly_strongly_convex_cost, strongly_convex_cost
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fullswap.protocols import Indices, Loss, Points, Vector
+from fullswap.base.protocols import Indices, Loss, Points, Vector
 
 
 @dataclass

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fullswap.protocols import Indices, Loss, Points, Vector
+from fullswap.base.protocols import Indices, Loss, Points, Vector
 
 
 @dataclass

@@ -33,7 +33,7 @@ import math
 
 import numpy as np
 
-from fullswap.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.theorems import GAME_TOLERANCE, multiscale_rates
 
 MOST_CELLS = 512

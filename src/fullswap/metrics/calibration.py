@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.metrics import scores, smooth
 from fullswap.metrics.outcomes import (
     Groups,
@@ -22,7 +23,6 @@ from fullswap.metrics.outcomes import (
     read_distributions,
     read_events,
 )
-from fullswap.protocols import Points, Vector
 
 NORMS = ("l1", "l2", "max")
 KINDS = ("classwise", "top", "joint")

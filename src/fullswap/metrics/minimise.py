@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from fullswap.protocols import Points, Vector
+from fullswap.base.protocols import Points, Vector
 from fullswap.sets import ConvexSetBase
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.grids.steps import steps_of
-from fullswap.protocols import Indices, Points, Vector
 
 ROW_TOLERANCE = 1e-6
 """How far a row of probabilities may be from summing to 1."""

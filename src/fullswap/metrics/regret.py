@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.losses import as_points, is_far, rows_seen_from, seen_from
 from fullswap.metrics.minimise import minimise_lipschitz
 from fullswap.metrics.tally import Tally
-from fullswap.protocols import Indices, Points, Vector
 from fullswap.sets import ConvexSetBase
 from fullswap.transcripts import Transcript
 
@@ -47,7 +47,7 @@ def full_swap_regret(transcript: Transcript, tolerance: float = 1e-3) -> float:
     Examples
     --------
     >>> from fullswap import sets, losses
-    >>> from fullswap.protocols import Mixture
+    >>> from fullswap.base.protocols import Mixture
     >>> half = Mixture(np.array([[0.5]]), np.array([1.0]))
     >>> rain = losses.Quadratic([1.0])
     >>> full_swap_regret(Transcript.from_rounds(sets.Interval(0, 1), [(half, rain)] * 4))

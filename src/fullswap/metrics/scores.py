@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points
 from fullswap.metrics.outcomes import (
     Groups,
     as_edges,
@@ -19,7 +20,6 @@ from fullswap.metrics.outcomes import (
     read_events,
     sums_by,
 )
-from fullswap.protocols import Points
 
 
 @dataclass(frozen=True)

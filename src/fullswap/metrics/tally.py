@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Loss, Points, Vector
 from fullswap.losses import QuadraticFamily
-from fullswap.protocols import Indices, Loss, Points, Vector
 from fullswap.transcripts import Transcript
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Indices, Vector
+from fullswap.base.protocols import Indices, Vector
 from fullswap.report.events import Events
 
 MOST_DISTINCT = 101

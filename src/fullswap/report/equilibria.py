@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fullswap.protocols import Points
+from fullswap.base.protocols import Points
 from fullswap.report.scales import (
     LONGEST_NAME,
     READABLE,

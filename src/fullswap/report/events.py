@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullswap.protocols import Indices, Vector
+from fullswap.base.protocols import Indices, Vector
 
 
 @dataclass(frozen=True)

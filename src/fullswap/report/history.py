@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullswap.protocols import Indices, Vector
+from fullswap.base.protocols import Indices, Vector
 from fullswap.report.events import Events, as_events
 from fullswap.report.style import (
     BLUE,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullswap.protocols import Vector
+from fullswap.base.protocols import Vector
 from fullswap.report.bands import Groups, consistency_band, group_events
 from fullswap.report.events import Events, as_events, as_numbers
 from fullswap.report.style import (

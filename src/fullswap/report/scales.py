@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fullswap.protocols import Vector
+from fullswap.base.protocols import Vector
 from fullswap.report.style import count_of, figures
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Rounding
 from fullswap.grids import Grid, ends
 from fullswap.learners import (
     Discretised,
@@ -16,7 +17,6 @@ from fullswap.learners import (
     RegretMatchingPlus,
     StronglyConvexRate,
 )
-from fullswap.protocols import Rounding
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.template.convex import MultiScaleRule
 from fullswap.template.plan import Plan

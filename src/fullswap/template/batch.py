@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.losses import QuadraticFamily
-from fullswap.protocols import Indices, Points, Vector
 from fullswap.template.rules import Crossing, Stationary
 from fullswap.transcripts import Transcript
 

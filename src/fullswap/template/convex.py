@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Loss, Points, Vector
 from fullswap.grids import checked_mesh
 from fullswap.learners.multiscale import MOST_CELLS, MultiScale, default_cells
 from fullswap.losses import LossClass, QuadraticFamily
-from fullswap.protocols import Indices, Loss, Points, Vector
 from fullswap.sets import ConvexSetBase
 from fullswap.theorems import SLOPE_STEP
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.certificates import Certificate
+from fullswap.base.protocols import Loss, Mixture, Points, Vector
+from fullswap.certificates import Certificate, Quantity
 from fullswap.grids import Grid, ends
 from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
 from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
-from fullswap.protocols import Loss, Mixture, Points, Vector
 from fullswap.sets import ConvexSetBase
 from fullswap.template.assembly import extend_rule, make_rule
 from fullswap.template.plan import Plan, plan
@@ -206,7 +206,9 @@ class FullSwapLearner:
             measured, at_most = found.value, found.upper
         known = self.plan.bound(self.rounds)
         return Certificate(
-            "full swap regret" if self._actions is None else "discretised swap regret",
+            Quantity.FULL_SWAP_REGRET
+            if self._actions is None
+            else Quantity.DISCRETISED_SWAP_REGRET,
             self.rounds,
             measured,
             None if broken else known,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Points, Rounding, Vector
 from fullswap.grids.kuhn import KuhnLocator
 from fullswap.learners import GradientDescent
-from fullswap.protocols import Indices, Points, Rounding, Vector
 from fullswap.rounding import Barycentric
 from fullswap.sets import Box, Simplex
 

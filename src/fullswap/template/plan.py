@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.anytime import Schedule
+from fullswap.base.protocols import Vector
 from fullswap.grids import (
     Grid,
     checked_mesh,
@@ -22,7 +23,6 @@ from fullswap.grids import (
     nested,
 )
 from fullswap.losses import LossClass
-from fullswap.protocols import Vector
 from fullswap.sets import Box, ConvexSetBase, Interval, Simplex
 from fullswap.template.convex import cells_of, check_request
 from fullswap.template.rules import residual_allowance

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import QuadraticFamily, piecewise_linear
-from fullswap.protocols import Indices, Loss, Points, Rounding, Vector
 from fullswap.template.mesh import fused_mesh
 
 RESIDUAL_SHARE = 1e-4

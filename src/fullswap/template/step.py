@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fullswap.protocols import Learner, Loss, Points, Rounding, State, Vector
+from fullswap.base.protocols import Learner, Loss, Points, Rounding, State, Vector
 
 
 def reference_step(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fullswap.base.protocols import Loss, Points, Vector
 from fullswap.grids import ends
 from fullswap.losses import Custom, QuadraticFamily, is_far, rows_seen_from, seen_from
-from fullswap.protocols import Loss, Points, Vector
 from fullswap.sets import ConvexSetBase, Interval
 
 

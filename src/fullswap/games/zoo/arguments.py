@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.protocols import Vector
+from fullswap.base.protocols import Vector
 
 
 def as_count(name: str, value: Any, least: int) -> int:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import ActionSet, Column, Curve, Product, Vectors
 from fullswap.games.game import StructuredGame
 from fullswap.games.regions import Sum
 from fullswap.games.zoo.arguments import as_chances, as_count, as_list, as_number
-from fullswap.protocols import Points, Vector
 
 
 def cournot(

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import Column, Curve, Vectors, as_matrix
 from fullswap.games.game import StructuredGame
 from fullswap.games.regions import Paraboloid
 from fullswap.games.zoo.arguments import as_count, as_number
-from fullswap.protocols import Points, Vector
 from fullswap.sets import Ball
 
 
