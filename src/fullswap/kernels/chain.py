@@ -1,98 +1,131 @@
-"""Forecasts by a stationary distribution on a line: the paper's own rule, compiled.
+"""Forecasts by a stationary distribution on a line: the paper's own rule.
 
 The recommendation of each point is split between its two neighbours on the grid; the split is a
 row of a Markov chain, and what is forecast is the stationary distribution of one closed class.
+Rows, sub-learners and losses are those of ``fullswap.kernels.line``.
 
-Symbols: state (7, n), kind and rate as in ``fullswap.kernels.forecast`` · rows = (indices (n, 2),
-weights (n, 2)) · walk = (scratch (n, 6), stamps (1,), dense (w, w), members (n,), out (≥ n,)) as
-in ``fullswap.kernels.stationary``.
+Symbols: walk = (scratch (n, 6), stamps (1,), dense (w, w), members (n,), shares (≥ n,), rows (n, 2),
+splits (n, 2)) as in ``fullswap.kernels.stationary`` · targets (n,): what the members recommend.
 """
 
+from typing import NamedTuple
+
+import numpy as np
 from numba import njit
+from numba.extending import overload
 
-from fullswap.kernels.forecast import forecast_learn
-from fullswap.kernels.loop import POINT, TARGET, cell_of
-from fullswap.kernels.stationary import stationary_sparse
+from fullswap.kernels import events
+from fullswap.kernels.columns import HEAD, HINT, count_event
+from fullswap.kernels.events import draw_place, kind_of, note_support
+from fullswap.kernels.line import COLUMNS, learn_point
+from fullswap.kernels.loop import cell_of
+from fullswap.kernels.stationary import meet, stationary_sparse
 
 
-@njit(cache=True, error_model="numpy")
-def chain_row(state, rows, i):
-    """Split the target of point i between its neighbours, mean preserved."""
-    indices, weights = rows
-    points = state[POINT]
-    target = state[TARGET, i]
-    cell = cell_of(points, target)
-    share = (points[cell + 1] - target) / (points[cell + 1] - points[cell])
-    share = min(max(share, 0.0), 1.0)
-    indices[i, 0] = cell
-    indices[i, 1] = cell + 1
-    weights[i, 0] = share
-    weights[i, 1] = 1.0 - share
+class Split(NamedTuple):
+    """Where rows of the chain come from: points and the row that holds their recommendations."""
+
+    points: np.ndarray
+    row: np.ndarray
+
+
+@overload(meet, jit_options=events.INLINE)
+def _meet_split(source, state, row_indices, row_weights):
+    """Split the target of a point between its neighbours, mean preserved."""
+    if not kind_of(source, Split):
+        return None
+
+    def split(source, state, row_indices, row_weights):
+        points, target = source.points, source.row[HEAD + COLUMNS * state]
+        cell = cell_of(points, target)
+        share = (points[cell + 1] - target) / (points[cell + 1] - points[cell])
+        share = min(max(share, 0.0), 1.0)
+        row_indices[state, 0] = cell
+        row_indices[state, 1] = cell + 1
+        row_weights[state, 0] = share
+        row_weights[state, 1] = 1.0 - share
+
+    return split
 
 
 @njit(cache=True)
-def chain_rows(state, rows):
-    """The rows of all points."""
-    for i in range(state.shape[1]):
-        chain_row(state, rows, i)
-
-
-@njit(cache=True)
-def chain_mix(rows, start, walk):
-    """Size of the class found from `start` (its members and weights are in `walk`).
-
-    −m if a class of m points needs a larger `dense`.
-    """
-    scratch, stamps, dense, members, out = walk
+def chain_forecast(points, row, walk, targets):
+    """Size of the class (members, shares and targets are written), or −size if it needs room."""
+    scratch, stamps, dense, members, shares, rows, splits = walk
     stamps[0] += 1
-    return stationary_sparse(rows[0], rows[1], start, scratch, stamps[0], dense, members, out)
+    start = min(max(int(row[HINT]), 0), points.shape[0] - 1)
+    size = stationary_sparse(
+        Split(points, row), rows, splits, start, scratch, stamps[0], dense, members, shares
+    )
+    for k in range(size):
+        targets[k] = row[HEAD + COLUMNS * members[k]]
+    return size
 
 
 @njit(cache=True)
-def chain_learn(state, kind, rate, rows, i, g, y):
-    """Feed outcome y with scale g > 0 to point i, and split its new target."""
-    forecast_learn(state, kind, rate, i, g, y)
-    chain_row(state, rows, i)
-
-
-@njit(cache=True)
-def chain_run(
-    state, kind, rate, rows, walk, realised, start, outcomes, scales, draws, labels, shares, issued
+def chain_learn(
+    points, row, loss, rate, realised, delta, members, shares, targets, size, drawn, g, y, number
 ):  # fmt: skip
-    """Forecast and learn, event by event; return (events run, next start).
-
-    Stops before an event whose class does not fit `dense` or the columns of `labels`. Arguments
-    as in ``forecast_run``, `labels` and `shares` of shape (T, w), zeros to begin with.
-    """
-    members, out = walk[3], walk[4]
-    record = issued.shape[0] > 0
-    weighted = scales.shape[0] > 0
-    for t in range(outcomes.shape[0]):
-        size = chain_mix(rows, start, walk)
-        if size < 0 or (record and size > labels.shape[1]):
-            return t, start
-        drawn = 0
-        total = out[0]
-        while drawn < size - 1 and draws[t] >= total:
-            drawn += 1
-            total += out[drawn]
-        if record:
-            issued[t] = members[drawn]
-            for k in range(size):
-                labels[t, k] = members[k]
-                shares[t, k] = out[k]
-        scale = scales[t] if weighted else 1.0
-        if scale <= 0.0:
-            continue
-        if realised:
-            chain_learn(state, kind, rate, rows, members[drawn], scale, outcomes[t])
-            start = members[drawn]
-            continue
+    """Feed the outcome of one forecast; the next search starts at the heaviest point that learnt."""
+    if g > 0.0 and realised:
+        learn_point(points, row, loss, rate, members[drawn], targets[drawn], g, y)
+        row[HINT] = members[drawn]
+    elif g > 0.0:
         heaviest = 0
         for k in range(size):
-            g = out[k] * scale
-            if g > out[heaviest] * scale:
+            if shares[k] * g > 0.0:  # products of small numbers may vanish
+                learn_point(points, row, loss, rate, members[k], targets[k], shares[k] * g, y)
+            if shares[k] > shares[heaviest]:
                 heaviest = k
-            chain_learn(state, kind, rate, rows, members[k], g, outcomes[t])
-        start = members[heaviest]
-    return outcomes.shape[0], start
+        row[HINT] = members[heaviest]
+    count_event(row, g, y * y, delta, number)
+
+
+class ChainSpec(NamedTuple):
+    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
+
+    grid: np.ndarray
+    first: np.ndarray
+    ends: np.ndarray
+    places: np.ndarray
+    blank: np.ndarray
+    base: int
+    delta: np.ndarray
+    loss: int
+    rate: tuple[float, float, float]
+    realised: bool
+    walk: tuple[np.ndarray, ...]
+    targets: np.ndarray
+
+
+@events.implements(events.forecast, ChainSpec)
+def _forecast(spec, points, row, level, contexts, t):
+    return chain_forecast(points, row, spec.walk, spec.targets)
+
+
+@events.implements(events.width_of, ChainSpec)
+def _width_of(spec, ticket):
+    return ticket
+
+
+@events.implements(events.draw, ChainSpec)
+def _draw(spec, ticket, u):
+    return draw_place(spec.walk[4], ticket, u)
+
+
+@events.implements(events.note, ChainSpec)
+def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
+    note_support(spec.walk[3], spec.walk[4], ticket, drawn, offset, t, indices, weights, issued)
+
+
+@events.implements(events.learn, ChainSpec)
+def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
+    chain_learn(
+        points, row, spec.loss, spec.rate, spec.realised, spec.delta[level], spec.walk[3],
+        spec.walk[4], spec.targets, ticket, drawn, g, outcomes[t], number,
+    )  # fmt: skip
+
+
+@events.implements(events.lift, ChainSpec)
+def _lift(spec, level, row):
+    row[HINT] = spec.places[spec.first[level - 1] + int(row[HINT])]

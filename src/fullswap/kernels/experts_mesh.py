@@ -1,4 +1,4 @@
-"""Recalibration by experts for K classes, on a Kuhn grid of the simplex.
+"""One event of recalibration by experts for K classes, on a Kuhn grid of the simplex.
 
 The same two levels as in ``fullswap.kernels.experts``. For the squared norm and outcomes in the
 simplex the aggregating rule with weights w reads [VZ09]
@@ -10,71 +10,61 @@ stationary distribution of "round q_s to the grid", on the first closed class th
 from the point nearest to the advice; rows are worked out as the search meets them.
 
 Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 4·I experts ·
-points (n, K) · bank (n, 4 + K) · mix (4, M) · scaling (I, 2, K + 1, K + 2): parameters (slope,
-K biases) and their precision, for the recalibrations that keep and that forget · cells (I, K,
-1 + K): mass and errors by the class that the model holds most likely · totals (5,) ·
-memo (1 + 2·I + M, K): rows advice A, inputs, centred logarithms, opinions · lattice = (cells,
-strides, lookup) as in ``fullswap.kernels.kuhn`` · walk = (chain, stamps, rows, shares, members,
-dense, out, floats, integers): scratch of one search.
+points (n, K) · prior (M,) · imagined = κ · memo (1 + 2·I + M, K): rows advice A, inputs, centred
+logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps, dense,
+rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo), beside the
+size of the support. Columns of a row before its points: totals (3,), mix (3, M) as for two classes,
+scaling (I, 2, K + 1, K + 2): slope and K biases and their precision, keeping and forgetting ·
+likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest. Columns of a
+point: WEIGHT, ODDS, ONES (K).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
+from fullswap.kernels import events
+from fullswap.kernels.columns import HEAD, LOST, MASS, count_event
+from fullswap.kernels.events import draw_place, kind_of, note_support
+from fullswap.kernels.experts import (
+    ADVICE_LOSS,
+    AWAKE_LOSS,
+    EXPERT_LOSS,
+    KINDS,
+    PLAYED_LOSS,
+    SHARE,
+    TOTALS,
+    UPDATES,
+)
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.logistic import KEPT, learn_scaling, softmax
-from fullswap.kernels.stationary import (
-    LOWEST,
-    NEXT_EDGE,
-    PARENT,
-    PLACE,
-    STAMP,
-    STATE,
-    gth_in_place,
-)
+from fullswap.kernels.projection import project_simplex
+from fullswap.kernels.stationary import meet, stationary_sparse
 
-WEIGHT, SQUARES, LOST, ODDS, ONES = range(5)
-"""Columns of a bank: G = Σg · Σg·‖y‖² · Σg·‖q_s − y‖² · ln of weight of μ_s over A's · Σg·y (K)."""
-SHARE, PRIOR, EXPERT_LOSS, AWAKE_LOSS = range(4)
-"""Rows of a mix, as for two classes."""
-UPDATES, MASS, ADVICE_LOSS, PLAYED_LOSS, ROUNDING_MOST = range(5)
-"""Totals: updates · Σg · Σg·‖A − y‖² · Σg·‖s − y‖² of what was learnt · Σg·V."""
-
-KINDS = 4
-"""Experts an input: itself, recalibrated, recalibrated with forgetting, shifted by its class."""
-CELL_PRIOR = 20.0
+WEIGHT, ODDS, ONES = range(3)
+"""Columns of a point: G = Σg · ln of weight of μ_s over A's · Σg·y (K)."""
+LIKELY_PRIOR = 20.0
 """Events that a class's mean error must outweigh."""
-POINT_PRIOR = 2.0
-"""Events with mean s that a grid point's mean starts from."""
 EDGE = 1e-4
 """Logarithms are taken of probabilities raised to this."""
-HALF = 8
-"""Where the second half of the scratch of a location begins: there are fewer classes."""
 
 
-@njit(cache=True, error_model="numpy")
-def _nearest(x):
-    """Move x to the nearest point of the simplex: drop what falls below the common shift."""
-    size = x.shape[0]
-    active = size
-    total = 0.0
-    for k in range(size):
-        total += x[k]
-    shift = (total - 1.0) / active
-    changed = True
-    while changed:
-        changed = False
-        total, count = 0.0, 0
-        for k in range(size):
-            if x[k] > shift:
-                total += x[k]
-                count += 1
-        if count < active:
-            active = count
-            shift = (total - 1.0) / active
-            changed = True
-    for k in range(size):
-        x[k] = max(x[k] - shift, 0.0)
+@njit(cache=True, forceinline=True)
+def mesh_parts(row, inputs, classes):
+    """Totals, mix, scaling and likely as views of a row."""
+    count = KINDS * inputs
+    mix = HEAD + TOTALS
+    scaling = mix + 3 * count
+    likely = scaling + inputs * 2 * (classes + 1) * (classes + 2)
+    end = likely + inputs * classes * (1 + classes)
+    return (
+        row[HEAD:mix],
+        row[mix:scaling].reshape((3, count)),
+        row[scaling:likely].reshape((inputs, 2, classes + 1, classes + 2)),
+        row[likely:end].reshape((inputs, classes, 1 + classes)),
+    )
 
 
 @njit(cache=True, error_model="numpy")
@@ -90,42 +80,55 @@ def _take_logs(p, out):
 
 
 @njit(cache=True, error_model="numpy")
-def _advise(mix, scaling, cells, inputs, memo):
-    """Fill the memo for one event; `inputs` (J, K), a NaN marks an absent model (not all)."""
-    models, size = inputs.shape
-    count = scaling.shape[0]
-    pool = memo[count]  # last input; with one model it is that model itself, written below
+def _read_inputs(probabilities, count, memo):
+    """Write inputs and their logarithms to the memo; the pool of several models comes last."""
+    models, size = probabilities.shape
+    pool, pool_logs = memo[count], memo[2 * count]
     if count > models:
         for k in range(size):
-            memo[2 * count, k] = 0.0
+            pool_logs[k] = 0.0
     present = 0
     for j in range(models):
         absent = False
         for k in range(size):
-            absent = absent or inputs[j, k] != inputs[j, k]
+            absent = absent or probabilities[j, k] != probabilities[j, k]
         for k in range(size):
-            memo[1 + j, k] = np.nan if absent else inputs[j, k]
-        if not absent:
-            _take_logs(inputs[j], memo[1 + count + j])
-            present += 1
-            if count > models:
-                for k in range(size):
-                    memo[2 * count, k] += memo[1 + count + j, k]
-        else:
+            memo[1 + j, k] = np.nan if absent else probabilities[j, k]
+            memo[1 + count + j, k] = 0.0
+        if absent:
+            continue
+        present += 1
+        _take_logs(probabilities[j], memo[1 + count + j])
+        if count > models:
             for k in range(size):
-                memo[1 + count + j, k] = 0.0
+                pool_logs[k] += memo[1 + count + j, k]
     if count > models:
-        top = -np.inf
+        top, total = -np.inf, 0.0
         for k in range(size):
-            memo[2 * count, k] /= present
-            top = max(top, memo[2 * count, k])
-        total = 0.0
+            pool_logs[k] /= present
+            top = max(top, pool_logs[k])
         for k in range(size):
-            pool[k] = np.exp(memo[2 * count, k] - top)
+            pool[k] = np.exp(pool_logs[k] - top)
             total += pool[k]
         for k in range(size):
             pool[k] /= total
 
+
+@njit(cache=True, forceinline=True)
+def _likeliest(p):
+    best = 0
+    for k in range(p.shape[0]):
+        if p[k] > p[best]:
+            best = k
+    return best
+
+
+@njit(cache=True, error_model="numpy")
+def _advise(mix, scaling, likely, probabilities, memo):
+    """Fill the memo for one event; `probabilities` (J, K), NaN marks an absent model (not all)."""
+    size = probabilities.shape[1]
+    count = scaling.shape[0]
+    _read_inputs(probabilities, count, memo)
     advice = memo[0]
     for k in range(size):
         advice[k] = 0.0
@@ -137,17 +140,13 @@ def _advise(mix, scaling, cells, inputs, memo):
                 for k in range(size):
                     memo[row, k] = np.nan
             continue
-        likely = 0
-        for k in range(size):
-            memo[first, k] = p[k]
-            if p[k] > p[likely]:
-                likely = k
+        top = _likeliest(p)
         softmax(scaling[j, 0, :, 0], logs, memo[first + 1])
         softmax(scaling[j, 1, :, 0], logs, memo[first + 2])
         for k in range(size):
-            error = cells[j, likely, 1 + k] / (cells[j, likely, 0] + CELL_PRIOR)
-            memo[first + 3, k] = p[k] + error
-        _nearest(memo[first + 3])
+            memo[first, k] = p[k]
+            memo[first + 3, k] = p[k] + likely[j, top, 1 + k] / (likely[j, top, 0] + LIKELY_PRIOR)
+        project_simplex(memo[first + 3])
         for kind in range(KINDS):
             opinion = memo[first + kind]
             square = 0.0
@@ -158,26 +157,27 @@ def _advise(mix, scaling, cells, inputs, memo):
                 advice[k] += weight * np.exp(2.0 * opinion[k])
     for k in range(size):
         advice[k] = 0.5 * np.log(advice[k])
-    _nearest(advice)
+    project_simplex(advice)
 
 
 @njit(cache=True, error_model="numpy")
-def _recommend(points, bank, i, advice, target, mean):
+def _recommend(points, row, base, imagined, i, advice, target, mean):
     """Write q and μ of point i: the rule for A and μ with the point's odds."""
     size = points.shape[1]
-    mass = bank[i, WEIGHT] + POINT_PRIOR
+    place = base + (ONES + size) * i
+    mass = row[place + WEIGHT] + imagined
     mean_square, advice_square = 0.0, 0.0
     for k in range(size):
-        mean[k] = (bank[i, ONES + k] + POINT_PRIOR * points[i, k]) / mass
+        mean[k] = (row[place + ONES + k] + imagined * points[i, k]) / mass
         mean_square += mean[k] * mean[k]
         advice_square += advice[k] * advice[k]
     # ln(e^x + e^y) relative to the larger: no overflow, however long the run
     for k in range(size):
-        ours = bank[i, ODDS] - mean_square + 2.0 * mean[k]
+        ours = row[place + ODDS] - mean_square + 2.0 * mean[k]
         theirs = -advice_square + 2.0 * advice[k]
         top = max(ours, theirs)
         target[k] = 0.5 * (top + np.log1p(np.exp(min(ours, theirs) - top)))
-    _nearest(target)
+    project_simplex(target)
 
 
 @njit(cache=True)
@@ -187,100 +187,86 @@ def _locate(target, lattice, indices, weights, floats, integers):
     total = 0.0
     for k in range(cells.shape[0]):
         total += target[k]
-        floats[k] = total * cells[k]
-    kuhn_locate_one(floats, cells, strides, lookup, indices, weights, integers, floats[HALF:])
+        floats[0, k] = total * cells[k]
+    kuhn_locate_one(floats[0], cells, strides, lookup, indices, weights, integers, floats[1])
 
 
-@njit(cache=True)
-def _meet(state, place, parent, stamp, points, bank, lattice, advice, walk):
-    """A search has found a state: note it, and work out where its recommendation rounds to."""
-    chain, _, rows, shares, _, _, _, floats, integers = walk
-    chain[state, STAMP] = stamp
-    chain[state, PLACE] = place
-    chain[place, STATE] = state
-    chain[place, LOWEST] = place
-    chain[place, NEXT_EDGE] = 0
-    chain[place, PARENT] = parent
+class Advised(NamedTuple):
+    """Where rows of the chain come from: each point's recommendation under this advice."""
+
+    points: np.ndarray
+    row: np.ndarray
+    base: int
+    imagined: float
+    advice: np.ndarray
+    lattice: tuple[np.ndarray, np.ndarray, np.ndarray]
+    floats: np.ndarray
+    integers: np.ndarray
+
+
+@overload(meet, jit_options=events.INLINE)
+def _meet_advised(source, state, row_indices, row_weights):
+    if not kind_of(source, Advised):
+        return None
+
+    def advised(source, state, row_indices, row_weights):
+        size = source.points.shape[1]
+        target, mean = source.floats[2, :size], source.floats[3, :size]
+        _recommend(
+            source.points, source.row, source.base, source.imagined, state, source.advice, target,
+            mean,
+        )  # fmt: skip
+        _locate(
+            target, source.lattice, row_indices[state], row_weights[state], source.floats,
+            source.integers,
+        )  # fmt: skip
+
+    return advised
+
+
+@njit(cache=True, error_model="numpy")
+def mesh_forecast(points, row, base, imagined, lattice, walk, work, probabilities, inputs, ticket):
+    """Size of the support (the ticket is written), or −size if it needs more room."""
+    members, shares, targets, means, memo = ticket
+    scratch, stamps, dense, row_indices, row_weights = walk
+    floats, integers = work
     size = points.shape[1]
-    target, mean = floats[0, :size], floats[1, :size]
-    _recommend(points, bank, state, advice, target, mean)
-    _locate(target, lattice, rows[state], shares[state], floats[2], integers)
-
-
-@njit(cache=True, error_model="numpy")
-def mesh_experts_mix(points, bank, mix, scaling, cells, lattice, walk, inputs, memo):
-    """Forecast one event: size of the support, with states and weights in the walk.
-
-    Returns −size if the work matrix is too small. The search is that of
-    ``fullswap.kernels.stationary.recurrent_class``, with rows worked out on discovery.
-    """
-    _advise(mix, scaling, cells, inputs, memo)
-    chain, stamps, rows, shares, members, dense, out, floats, integers = walk
-    advice = memo[0]
+    _, mix, scaling, likely = mesh_parts(row, inputs, size)
+    _advise(mix, scaling, likely, probabilities, memo)
+    # the search starts at the corner nearest to the advice
+    _locate(memo[0], lattice, members, shares, floats, integers)
+    start = members[_likeliest(shares[:size])]
     stamps[0] += 1
-    stamp = stamps[0]
-    width = points.shape[1]
-    _locate(advice, lattice, members[:width], out[:width], floats[2], integers)
-    heaviest = 0
-    for k in range(width):
-        if out[k] > out[heaviest]:
-            heaviest = k
-    found, current = 1, 0
-    _meet(members[heaviest], 0, -1, stamp, points, bank, lattice, advice, walk)
-    while True:
-        edge = chain[current, NEXT_EDGE]
-        if edge < width:
-            chain[current, NEXT_EDGE] = edge + 1
-            state = chain[current, STATE]
-            if shares[state, edge] > 0.0:
-                successor = rows[state, edge]
-                if chain[successor, STAMP] == stamp:
-                    place = chain[successor, PLACE]
-                    if place < chain[current, LOWEST]:
-                        chain[current, LOWEST] = place
-                else:
-                    _meet(successor, found, current, stamp, points, bank, lattice, advice, walk)
-                    current = found
-                    found += 1
-        else:
-            lowest = chain[current, LOWEST]
-            if lowest == current:
-                break
-            current = chain[current, PARENT]
-            if lowest < chain[current, LOWEST]:
-                chain[current, LOWEST] = lowest
-    size = found - current
-    if size > dense.shape[0]:
-        return -size
-    for k in range(size):
-        members[k] = chain[current + k, STATE]
-        for column in range(size):
-            dense[k, column] = 0.0
-    for k in range(size):
-        state = members[k]
-        for edge in range(width):
-            if shares[state, edge] > 0.0:
-                column = chain[rows[state, edge], PLACE] - current
-                dense[k, column] += shares[state, edge]
-    gth_in_place(dense, size, out)
-    return size
+    source = Advised(points, row, base, imagined, memo[0], lattice, floats, integers)
+    width = stationary_sparse(
+        source, row_indices, row_weights, start, scratch, stamps[0], dense, members, shares
+    )
+    if width > targets.shape[0]:
+        return -width
+    for c in range(width):
+        _recommend(points, row, base, imagined, members[c], memo[0], targets[c], means[c])
+    return width
+
+
+@njit(cache=True, forceinline=True)
+def _distance(x, y):
+    total = 0.0
+    for k in range(y.shape[0]):
+        total += (x[k] - y[k]) * (x[k] - y[k])
+    return total
 
 
 @njit(cache=True, error_model="numpy")
-def _learn_shared(mix, scaling, cells, totals, memo, g, y, work):
+def _learn_shared(totals, mix, scaling, likely, prior, memo, g, y, matrix):
     """Feed an outcome of scale g to everything that the points share, as for two classes."""
     count, experts, size = scaling.shape[0], mix.shape[1], y.shape[0]
-    advice_loss = 0.0
-    for k in range(size):
-        advice_loss += (memo[0, k] - y[k]) ** 2
+    advice_loss = _distance(memo[0], y)
     whole = 0.0
     for m in range(experts):
         opinion = memo[1 + 2 * count + m]
         loss = advice_loss
         if opinion[0] == opinion[0]:
-            loss = 0.0
-            for k in range(size):
-                loss += (opinion[k] - y[k]) ** 2
+            loss = _distance(opinion, y)
             mix[EXPERT_LOSS, m] += g * loss
             mix[AWAKE_LOSS, m] += g * advice_loss
         mix[SHARE, m] *= np.exp(-g * loss)
@@ -289,101 +275,108 @@ def _learn_shared(mix, scaling, cells, totals, memo, g, y, work):
     dealt = 1.0 / (totals[UPDATES] + 1.0)
     kept = (1.0 - dealt) / whole
     for m in range(experts):
-        mix[SHARE, m] = kept * mix[SHARE, m] + dealt * mix[PRIOR, m]
-    totals[MASS] += g
+        mix[SHARE, m] = kept * mix[SHARE, m] + dealt * prior[m]
     totals[ADVICE_LOSS] += g * advice_loss
     for j in range(count):
         p, logs = memo[1 + j], memo[1 + count + j]
         if p[0] == p[0]:
-            learn_scaling(scaling[j, 0], 1.0, logs, g, y, work)
-            learn_scaling(scaling[j, 1], KEPT, logs, g, y, work)
-            likely = 0
+            learn_scaling(scaling[j, 0], 1.0, logs, g, y, matrix)
+            learn_scaling(scaling[j, 1], KEPT, logs, g, y, matrix)
+            top = _likeliest(p)
+            likely[j, top, 0] += g
             for k in range(size):
-                if p[k] > p[likely]:
-                    likely = k
-            cells[j, likely, 0] += g
-            for k in range(size):
-                cells[j, likely, 1 + k] += g * (y[k] - p[k])
+                likely[j, top, 1 + k] += g * (y[k] - p[k])
 
 
-@njit(cache=True)
-def mesh_experts_learn(
-    points, bank, mix, scaling, cells, totals, variance, memo, indices, scales, y, work
+@njit(cache=True, error_model="numpy")
+def mesh_learn(
+    points, row, base, prior, delta, end, realised, matrix, ticket, size, drawn, g, y, number
 ):  # fmt: skip
-    """Feed an outcome y (K,) with these scales to the points of these indices.
+    """Feed the outcome y (K,) of one forecast; whether the grid is now due to be refined.
 
-    What a point recommended is worked out again from the memo's advice: it is the same unless
-    the point has learnt since. `work` as in ``fullswap.kernels.logistic``.
+    What a point recommended is charged as of the forecast. `matrix` is work, as in
+    ``fullswap.kernels.logistic``.
     """
-    size = y.shape[0]
-    target, mean = work[size + 1, :size], work[size + 2, :size]
-    square, advice_loss = 0.0, 0.0
-    for k in range(size):
+    members, shares, targets, means, memo = ticket
+    classes = y.shape[0]
+    totals, mix, scaling, likely = mesh_parts(row, prior.shape[0] // KINDS, classes)
+    square = 0.0
+    for k in range(classes):
         square += y[k] * y[k]
-        advice_loss += (memo[0, k] - y[k]) ** 2
-    whole = 0.0
-    for place in range(indices.shape[0]):
-        g = scales[place]
-        if g <= 0.0:
-            continue
-        i = indices[place]
-        whole += g
-        _recommend(points, bank, i, memo[0], target, mean)
-        lost, own, played = 0.0, 0.0, 0.0
-        for k in range(size):
-            lost += (target[k] - y[k]) ** 2
-            own += (mean[k] - y[k]) ** 2
-            played += (points[i, k] - y[k]) ** 2
-            bank[i, ONES + k] += g * y[k]
-        bank[i, WEIGHT] += g
-        bank[i, SQUARES] += g * square
-        bank[i, LOST] += g * lost
-        bank[i, ODDS] += g * (advice_loss - own)
-        totals[PLAYED_LOSS] += g * played
-    totals[ROUNDING_MOST] += whole * variance
-    _learn_shared(mix, scaling, cells, totals, memo, whole, y, work)
-
-
-@njit(cache=True)
-def mesh_experts_run(
-    points, bank, mix, scaling, cells, totals, variance, lattice, walk, memo, work, realised,
-    inputs, outcomes, scales, draws, labels, weights, issued,
-):  # fmt: skip
-    """Forecast and learn, event by event; return how many events were played.
-
-    Stops before an event whose support does not fit the work matrix. `inputs` (T, J, K),
-    `outcomes` (T, K), `scales`, `draws` (T,); `labels`, `weights` (T, w) and `issued` (T,)
-    receive the forecasts, w the width of the work matrix; arrays of length 0 record nothing.
-    """
-    members, out = walk[4], walk[6]
-    record = issued.shape[0] > 0
-    weighted = scales.shape[0] > 0
-    for t in range(outcomes.shape[0]):
-        size = mesh_experts_mix(points, bank, mix, scaling, cells, lattice, walk, inputs[t], memo)
-        if size < 0:
-            return t
-        drawn = size - 1
-        total = 0.0
-        for k in range(size - 1):
-            total += out[k]
-            if draws[t] < total:
-                drawn = k
-                break
-        if record:
-            for k in range(size):
-                labels[t, k] = members[k]
-                weights[t, k] = out[k]
-            issued[t] = members[drawn]
-        scale = scales[t] if weighted else 1.0
+    whole, advice_loss = 0.0, _distance(memo[0], y)
+    for c in range(size):
+        scale = shares[c] * g
+        if realised:
+            scale = g if c == drawn else 0.0
         if scale <= 0.0:
             continue
-        if realised:
-            members[0], out[0], size = members[drawn], scale, 1
-        else:
-            for k in range(size):
-                out[k] *= scale
-        mesh_experts_learn(
-            points, bank, mix, scaling, cells, totals, variance, memo, members[:size], out[:size],
-            outcomes[t], work,
-        )  # fmt: skip
-    return outcomes.shape[0]
+        whole += scale
+        place = base + (ONES + classes) * members[c]
+        for k in range(classes):
+            row[place + ONES + k] += scale * y[k]
+        row[place + WEIGHT] += scale
+        row[place + ODDS] += scale * (advice_loss - _distance(means[c], y))
+        row[LOST] += scale * _distance(targets[c], y)
+        totals[PLAYED_LOSS] += scale * _distance(points[members[c]], y)
+    if whole > 0.0:
+        _learn_shared(totals, mix, scaling, likely, prior, memo, whole, y, matrix)
+    count_event(row, g, square, delta, number)
+    return row[MASS] >= end
+
+
+class MeshSpec(NamedTuple):
+    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
+
+    grid: np.ndarray
+    first: np.ndarray
+    ends: np.ndarray
+    places: np.ndarray
+    blank: np.ndarray
+    base: int
+    delta: np.ndarray
+    realised: bool
+    imagined: float
+    prior: np.ndarray
+    lattice: tuple[np.ndarray, np.ndarray, np.ndarray]
+    walk: tuple[np.ndarray, ...]
+    work: tuple[np.ndarray, np.ndarray]
+    matrix: np.ndarray
+    ticket: tuple[np.ndarray, ...]
+
+
+@events.implements(events.forecast, MeshSpec)
+def _forecast(spec, points, row, level, contexts, t):
+    inputs = spec.prior.shape[0] // KINDS
+    return mesh_forecast(
+        points, row, spec.base, spec.imagined, spec.lattice, spec.walk, spec.work, contexts[t],
+        inputs, spec.ticket,
+    )  # fmt: skip
+
+
+@events.implements(events.width_of, MeshSpec)
+def _width_of(spec, ticket):
+    return ticket
+
+
+@events.implements(events.draw, MeshSpec)
+def _draw(spec, ticket, u):
+    return draw_place(spec.ticket[1], ticket, u)
+
+
+@events.implements(events.note, MeshSpec)
+def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
+    members, shares = spec.ticket[0], spec.ticket[1]
+    note_support(members, shares, ticket, drawn, offset, t, indices, weights, issued)
+
+
+@events.implements(events.learn, MeshSpec)
+def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
+    mesh_learn(
+        points, row, spec.base, spec.prior, spec.delta[level], np.inf, spec.realised, spec.matrix,
+        spec.ticket, ticket, drawn, g, outcomes[t], number,
+    )  # fmt: skip
+
+
+@events.implements(events.lift, MeshSpec)
+def _lift(spec, level, row):
+    pass

@@ -1,327 +1,204 @@
-"""Forecasts of K = d + 1 classes on the Kuhn grid of a simplex: fixed points and their learners.
+"""One event of K classes on the Kuhn grid of a simplex: a fixed point, and running means.
 
-The squared loss is convex, so a fixed point of s ↦ q_s on one simplex of the grid does what the
-stationary distribution does, with K neighbouring points at most: Σ λ_s·q_s = Σ λ_s·s = x gives
-Σ λ_s·ℓ(s) ≤ ℓ(x) + β·V/2 ≤ Σ λ_s·ℓ(q_s) + β·V/2.
+Columns of a row before its points: prior (K + 1,) = (mass, mean of all outcomes), place (2d,) of the
+simplex that was played last, as in ``fullswap.kernels.fixed_point``. Columns of a point: G, then the
+mean of its outcomes (K). A point that was never forecast recommends the mean of all outcomes.
 
-Symbols: state (n, K + 2), rows (G, Σ (g²/G)·‖q − y‖², q) · prior (K + 1,) = (mass, mean of all
-outcomes) · lattice = (cells N, lookup): grid points are lattice points 0 ≤ y_1 ≤ … ≤ y_d ≤ N,
-N times their cumulative sums · place (2d,) = (base, order): the simplex with the corners base,
-base + e_order[0], base + e_order[0] + e_order[1], … · work from `simplex_work`.
+Symbols: state (n, K + 1): the points' part of a row · lattice, work as in
+``fullswap.kernels.fixed_point`` · walk = (scratch, stamps, dense, rows, splits) as in
+``fullswap.kernels.stationary`` · ticket = (members (w,), shares (w,), targets (w, K), place (2d,)),
+beside the size of the support.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
+
+from fullswap.kernels import events
+from fullswap.kernels.columns import HEAD, LOST, MASS, count_event
+from fullswap.kernels.events import draw_place, kind_of, note_support
+from fullswap.kernels.fixed_point import MEAN, WEIGHT, simplex_mix
+from fullswap.kernels.kuhn import kuhn_locate_one
+from fullswap.kernels.stationary import meet, stationary_sparse
+
+class Rounded(NamedTuple):
+    """Where rows of the chain come from: each point's mean, rounded to the grid around it."""
+
+    state: np.ndarray
+    prior: np.ndarray
+    lattice: tuple[np.ndarray, np.ndarray, np.ndarray]
+    floats: np.ndarray
+    integers: np.ndarray
 
 
-def simplex_work(classes):
-    """Scratch of the kernels below: (floats (d + 5, d + 2), integers (4, d + 2))."""
-    d = classes - 1
-    return np.zeros((d + 5, d + 2)), np.zeros((4, d + 2), np.int64)
+@overload(meet, jit_options=events.INLINE)
+def _meet_rounded(source, state, row_indices, row_weights):
+    if not kind_of(source, Rounded):
+        return None
 
+    def rounded(source, state, row_indices, row_weights):
+        cells, strides, lookup = source.lattice
+        fresh = source.state[state, WEIGHT] == 0.0
+        total = 0.0
+        for k in range(cells.shape[0]):
+            total += source.prior[k + 1] if fresh else source.state[state, k + MEAN]
+            source.floats[0, k] = total * cells[k]
+        kuhn_locate_one(
+            source.floats[0], cells, strides, lookup, row_indices[state], row_weights[state],
+            source.integers[0], source.floats[1],
+        )  # fmt: skip
 
-@njit(cache=True, inline="always")
-def _corner(base, order, position, corner):
-    """Write corner number `position` of the path to `corner` (d,); True if on the upper level."""
-    d = base.shape[0]
-    upper = False
-    for k in range(d):
-        corner[k] = base[k]
-    for j in range(position):
-        if order[j] == d:
-            upper = True
-        else:
-            corner[order[j]] += 1
-    return upper
-
-
-@njit(cache=True, inline="always")
-def _row_of(corner, lattice):
-    """Grid row of a lattice point, −1 outside the simplex."""
-    cells, lookup = lattice
-    flat, previous = 0, 0
-    for k in range(corner.shape[0]):
-        if corner[k] < previous or corner[k] > cells:
-            return -1
-        previous = corner[k]
-        flat = flat * (cells + 1) + corner[k]
-    return lookup[flat]
-
-
-@njit(cache=True, inline="always")
-def _displacement(state, prior, cells, corner, i, column):
-    """Write (1, q − s) at grid row i; a learner without experience points at the prior mean."""
-    column[0] = 1.0
-    fresh = state[i, 0] == 0.0
-    total = 0.0
-    for k in range(corner.shape[0]):
-        total += prior[k + 1] if fresh else state[i, k + 2]
-        column[k + 1] = cells * total - corner[k]
+    return rounded
 
 
 @njit(cache=True, error_model="numpy")
-def _solve_at(state, prior, lattice, base, order, corner, matrix, share):
-    """Whether Σ λ(q − s) = 0 has a solution λ ≥ 0 on the upper corners of this path."""
-    size = corner.shape[0] + 1
-    for c in range(size):
-        _corner(base, order, c + 1, corner)
-        _displacement(state, prior, lattice[0], corner, _row_of(corner, lattice), share)
-        for k in range(size):
-            matrix[k, c] = share[k]
-    for k in range(size):
-        matrix[k, size] = 1.0 if k == 0 else 0.0
-    for c in range(size):
-        best = c
-        for k in range(c + 1, size):
-            if abs(matrix[k, c]) > abs(matrix[best, c]):
-                best = k
-        if abs(matrix[best, c]) < 1e-12:
-            return False
-        if best != c:
-            for j in range(c, size + 1):
-                matrix[c, j], matrix[best, j] = matrix[best, j], matrix[c, j]
-        for k in range(c + 1, size):
-            factor = matrix[k, c] / matrix[c, c]
-            for j in range(c + 1, size + 1):
-                matrix[k, j] -= factor * matrix[c, j]
-    for c in range(size - 1, -1, -1):
-        total = matrix[c, size]
-        for j in range(c + 1, size):
-            total -= matrix[c, j] * share[j]
-        share[c] = total / matrix[c, c]
-        if not share[c] >= 0.0:
-            return False
-    return True
+def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
+    """Size of the support (the ticket is written), or −size if it needs more room.
 
-
-@njit(cache=True, error_model="numpy")
-def _walk_to(state, prior, lattice, base, order, where, corner, floats, limit):
-    """Follow the path of Merrill's homotopy to a fixed point [M72]; False if it breaks off.
-
-    Between a lower level, where every corner points at `start` inside the first simplex, and the
-    upper one, where corners point at their learners' targets, prisms are cut into simplices of
-    one dimension more. Facets that carry a zero of the interpolated map form a path, which cannot
-    leave through the sides (there everything points inwards) and so ends on the upper level.
+    A fixed point on one simplex; where rounding spoils the search, a stationary distribution, which
+    serves as well.
     """
-    d = base.shape[0]
-    inverse = floats[: d + 1]
-    share, move, column, start = floats[d + 1], floats[d + 2], floats[d + 3], floats[d + 4]
-    # Unequal shares of the first corners: symmetric ones would tie.
-    total = 0.0
-    for c in range(d + 1):
-        share[c] = 1.0 + 0.37 * c
-        total += share[c]
-        where[c] = c
-    rest = 1.0
-    for c in range(d + 1):
-        share[c] /= total
-        rest -= share[c]
-        if c < d:
-            start[order[c]] = rest  # seen from the base
-    # λ_c = u_{c−1} − u_c for u_{−1} = 1 and u_j the coordinate order[j] of the point: inverted
-    for c in range(d + 1):
-        for k in range(d + 1):
-            inverse[c, k] = 0.0
-    inverse[0, 0] = 1.0
-    for j in range(d):
-        k = order[j]
-        inverse[j + 1, 0] += start[k]
-        inverse[j + 1, k + 1] -= 1.0
-        inverse[j, 0] -= start[k]
-        inverse[j, k + 1] += 1.0
-    for k in range(d):
-        start[k] += base[k]
-    entering = d + 1
-    for _ in range(limit):
-        upper = _corner(base, order, entering, corner)
-        i = _row_of(corner, lattice)
-        if i < 0:
-            return False
-        if upper:
-            _displacement(state, prior, lattice[0], corner, i, column)
-        else:
-            column[0] = 1.0
-            for k in range(d):
-                column[k + 1] = start[k] - corner[k]
-        level = 0  # corners after this place of the path are on the upper level
-        while order[level] != d:
-            level += 1
-        leaving, step = -1, np.inf
-        for c in range(d + 1):
-            total = 0.0
-            for k in range(d + 1):
-                total += inverse[c, k] * column[k]
-            move[c] = total
-            if total > 1e-13:
-                ratio = share[c] / total
-                if ratio < step or (ratio == step and where[c] <= level):
-                    leaving, step = c, ratio
-        if leaving < 0:
-            return False
-        scale = 1.0 / move[leaving]
-        for k in range(d + 1):
-            inverse[leaving, k] *= scale
-        below = 0.0
-        gone = where[leaving]
-        where[leaving] = entering
-        for c in range(d + 1):
-            if c == leaving:
-                share[c] = step
-            else:
-                share[c] = max(share[c] - step * move[c], 0.0)
-                for k in range(d + 1):
-                    inverse[c, k] -= move[c] * inverse[leaving, k]
-            if where[c] <= level:
-                below += share[c]
-        if below <= 1e-13:
-            return True
-        # The simplex on the other side of the facet without the corner that is gone.
-        if 0 < gone < d + 1:
-            order[gone - 1], order[gone] = order[gone], order[gone - 1]
-            entering = gone
-            continue
-        turned = order[0] if gone == 0 else order[d]
-        if turned == d:  # back on the lower level
-            return False
-        if gone == 0:
-            base[turned] += 1
-            for k in range(d):
-                order[k] = order[k + 1]
-            order[d] = turned
-        else:
-            base[turned] -= 1
-            for k in range(d, 0, -1):
-                order[k] = order[k - 1]
-            order[0] = turned
-        for c in range(d + 1):
-            where[c] += -1 if gone == 0 else 1
-        entering = d + 1 if gone == 0 else 0
-    return False
-
-
-@njit(cache=True, error_model="numpy")
-def simplex_mix(state, prior, lattice, place, work, limit, members, weights):
-    """Weights λ on the corners of one simplex of the grid with Σ λ_s·(q_s − s) = 0.
-
-    Tries the simplex of `place` first, then walks from there. Returns the size of the support,
-    whose rows in rising order and weights are written, and moves `place` there; 0 with `place`
-    as it was if the walk breaks off or takes more than `limit` steps.
-    """
-    floats, integers = work
-    d = place.shape[0] // 2
-    base, order, where, corner = integers[0, :d], integers[1], integers[2], integers[3, :d]
-    order[0] = d
-    for k in range(d):
-        base[k] = place[k]
-        order[k + 1] = place[d + k]
-    share = floats[d + 1]
-    if _solve_at(state, prior, lattice, base, order, corner, floats, share):
-        for c in range(d + 1):
-            where[c] = c + 1
-    else:
-        for k in range(d):
-            order[k] = place[d + k]
-        order[d] = d
-        if not _walk_to(state, prior, lattice, base, order, where, corner, floats, limit):
-            return 0
-    # What is played is checked, however it was found.
-    column, rest = floats[d + 2], floats[d + 3]
-    size, total = 0, 0.0
-    for k in range(d + 1):
-        rest[k] = 0.0
-    for c in range(d + 1):
-        if not _corner(base, order, where[c], corner) or share[c] <= 1e-15:
-            continue
-        i = _row_of(corner, lattice)
-        _displacement(state, prior, lattice[0], corner, i, column)
-        for k in range(d + 1):
-            rest[k] += share[c] * column[k]
-        hole = size
-        while hole > 0 and members[hole - 1] > i:
-            members[hole] = members[hole - 1]
-            weights[hole] = weights[hole - 1]
-            hole -= 1
-        members[hole] = i
-        weights[hole] = share[c]
-        size += 1
-    total = rest[0]
-    for k in range(1, d + 1):
-        if not abs(rest[k]) <= 1e-12 * lattice[0] * total:
-            return 0
-    for j in range(size):
-        weights[j] /= total
-    j = 0
-    for k in range(d):
-        place[k] = base[k]
-        if order[j] == d:
-            j += 1
-        place[d + k] = order[j]
-        j += 1
+    members, shares, targets, place = ticket
+    classes = targets.shape[1]
+    prior = row[HEAD : HEAD + classes + 1]
+    state = row[base:].reshape(((row.shape[0] - base) // (classes + 1), classes + 1))
+    for k in range(place.shape[0]):
+        place[k] = int(row[HEAD + classes + 1 + k])
+    size = simplex_mix(state, prior, lattice, place, work, limit, members, shares)
+    if size == 0:
+        scratch, stamps, dense, row_indices, row_weights = walk
+        stamps[0] += 1
+        source = Rounded(state, prior, lattice, work[0], work[1])
+        size = stationary_sparse(
+            source, row_indices, row_weights, state.shape[0] // 2, scratch, stamps[0], dense,
+            members, shares,
+        )  # fmt: skip
+        if size > targets.shape[0]:
+            return -size
+    for c in range(size):
+        fresh = state[members[c], WEIGHT] == 0.0
+        for k in range(classes):
+            targets[c, k] = prior[k + 1] if fresh else state[members[c], k + MEAN]
     return size
 
 
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _learn_at(row, base, i, target, g, y):
+    """Feed one outcome y (K,) to the learner at point i, which had recommended ``target``."""
+    classes = y.shape[0]
+    place = base + (classes + 1) * i
+    fresh = row[place] == 0.0
+    row[place] += g
+    share = g / row[place]
+    square = 0.0
+    for k in range(classes):
+        square += (y[k] - target[k]) * (y[k] - target[k])
+        mean = row[place + MEAN + k]
+        row[place + MEAN + k] = y[k] if fresh else mean + share * (y[k] - mean)
+    row[LOST] += g * square
+
+
 @njit(cache=True, error_model="numpy")
-def simplex_learn(state, prior, members, scales, outcome):
-    """Feed one outcome (K,) to the learners at these rows, then to the prior mean."""
+def simplex_learn(row, base, delta, end, realised, ticket, size, drawn, g, y, number):
+    """Feed the outcome y (K,) of one forecast; whether the grid is now due to be refined."""
+    members, shares, targets, place = ticket
+    classes = y.shape[0]
+    square = 0.0
+    for k in range(classes):
+        square += y[k] * y[k]
     mass = 0.0
-    for c in range(members.shape[0]):
-        g = scales[c]
-        if g <= 0.0:  # products of small weights may vanish
-            continue
-        mass += g
-        learner = state[members[c]]
-        fresh = learner[0] == 0.0
-        learner[0] += g
-        share = g / learner[0]
-        square = 0.0
-        for k in range(outcome.shape[0]):
-            target = prior[k + 1] if fresh else learner[k + 2]
-            gap = outcome[k] - target
-            square += gap * gap
-            learner[k + 2] = outcome[k] if fresh else target + share * gap
-        learner[1] += g * share * square
-    prior[0] += mass
-    for k in range(outcome.shape[0]):
-        prior[k + 1] += mass / prior[0] * (outcome[k] - prior[k + 1])
+    if g > 0.0 and realised:
+        _learn_at(row, base, members[drawn], targets[drawn], g, y)
+        mass = g
+    elif g > 0.0:
+        for c in range(size):
+            if shares[c] * g > 0.0:  # products of small numbers may vanish
+                _learn_at(row, base, members[c], targets[c], shares[c] * g, y)
+                mass += shares[c] * g
+    if mass > 0.0:
+        row[HEAD] += mass
+        for k in range(classes):
+            row[HEAD + 1 + k] += mass / row[HEAD] * (y[k] - row[HEAD + 1 + k])
+        for k in range(place.shape[0]):
+            row[HEAD + classes + 1 + k] = place[k]
+    count_event(row, g, square, delta, number)
+    return row[MASS] >= end
 
 
-@njit(cache=True)
-def simplex_run(
-    state, prior, lattice, place, work, limit, realised, outcomes, scales, draws, labels, weights,
-    issued,
-):  # fmt: skip
-    """Forecast and learn, event by event, until the end or a round without a fixed point.
+class SimplexSpec(NamedTuple):
+    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
 
-    `outcomes` (T, K), `draws` (T,); `scales` (T,), or empty if all are 1. Events of scale 0 are
-    forecast and not learnt. `labels`, `weights` (T, K) and `issued` (T,) receive the forecasts
-    (weight 0 beyond the support); arrays of length 0 record nothing. Returns the events run.
-    """
-    width = outcomes.shape[1]
-    members, shares, scaled = np.zeros(width, np.int64), np.zeros(width), np.zeros(width)
-    record, weighted = issued.shape[0] > 0, scales.shape[0] > 0
-    for t in range(outcomes.shape[0]):
-        size = simplex_mix(state, prior, lattice, place, work, limit, members, shares)
-        if size == 0:
-            return t
-        drawn, total = 0, shares[0]
-        while drawn < size - 1 and draws[t] >= total:
-            drawn += 1
-            total += shares[drawn]
-        if record:
-            for c in range(width):
-                labels[t, c] = members[c] if c < size else 0
-                weights[t, c] = shares[c] if c < size else 0.0
-            issued[t] = members[drawn]
-        scale = scales[t] if weighted else 1.0
-        if scale <= 0.0:
-            continue
-        if realised:
-            scaled[drawn] = scale
-            simplex_learn(
-                state, prior, members[drawn : drawn + 1], scaled[drawn : drawn + 1], outcomes[t]
-            )
-        else:
-            for c in range(size):
-                scaled[c] = shares[c] * scale
-            simplex_learn(state, prior, members[:size], scaled[:size], outcomes[t])
-    return outcomes.shape[0]
+    grid: np.ndarray
+    first: np.ndarray
+    ends: np.ndarray
+    places: np.ndarray
+    blank: np.ndarray
+    base: int
+    delta: np.ndarray
+    realised: bool
+    limit: int
+    cells: np.ndarray
+    strides: np.ndarray
+    lookup: np.ndarray
+    lookup_first: np.ndarray
+    work: tuple[np.ndarray, np.ndarray]
+    walk: tuple[np.ndarray, ...]
+    ticket: tuple[np.ndarray, ...]
+
+
+@events.implements(events.forecast, SimplexSpec)
+def _forecast(spec, points, row, level, contexts, t):
+    begin, end = spec.lookup_first[level], spec.lookup_first[level + 1]
+    lattice = (spec.cells[level], spec.strides[level], spec.lookup[begin:end])
+    return simplex_forecast(row, spec.base, lattice, spec.work, spec.limit, spec.walk, spec.ticket)
+
+
+@events.implements(events.width_of, SimplexSpec)
+def _width_of(spec, ticket):
+    return ticket
+
+
+@events.implements(events.draw, SimplexSpec)
+def _draw(spec, ticket, u):
+    return draw_place(spec.ticket[1], ticket, u)
+
+
+@events.implements(events.note, SimplexSpec)
+def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
+    members, shares = spec.ticket[0], spec.ticket[1]
+    note_support(members, shares, ticket, drawn, offset, t, indices, weights, issued)
+
+
+@events.implements(events.learn, SimplexSpec)
+def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
+    simplex_learn(
+        row, spec.base, spec.delta[level], np.inf, spec.realised, spec.ticket, ticket, drawn, g,
+        outcomes[t], number,
+    )  # fmt: skip
+
+
+@events.implements(events.lift, SimplexSpec)
+def _lift(spec, level, row):
+    """The simplex of the finer grid around the middle of the one that was played."""
+    d = spec.cells.shape[1]
+    place = HEAD + d + 2
+    middle, order = spec.work[0][0], spec.work[1][0]
+    finer = spec.cells[level, 0] / spec.cells[level - 1, 0]
+    for k in range(d):
+        middle[k] = row[place + k]
+    for j in range(d):
+        middle[int(row[place + d + j])] += (d - j) / (d + 1)
+    for k in range(d):
+        whole = min(np.floor(middle[k] * finer), spec.cells[level, 0] - 1.0)
+        row[place + k] = whole
+        middle[k] = middle[k] * finer - whole
+        # by falling fractional part; among equal ones the larger index first, as kuhn_locate does
+        j = k
+        while j > 0 and middle[order[j - 1]] <= middle[k]:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = k
+    for k in range(d):
+        row[place + d + k] = order[k]

@@ -2,7 +2,8 @@
 
 Two situations, two ways. Where rows are sparse, any stationary distribution serves, so the chain is
 explored from one state until a closed class is found and only that class is solved
-(`stationary_sparse`), exactly and without subtractions. Where rows are dense, last round's
+(`stationary_sparse`), exactly and without subtractions. Rows may be worked out as the search meets
+their states: `meet` is implemented for each source of rows. Where rows are dense, last round's
 distribution is nearly stationary and a few steps of the chain repair it (`stationary_dense`); the
 residual that remains is reported so that it can be charged to the guarantee.
 """
@@ -10,7 +11,8 @@ residual that remains is reported so that it can be charged to the guarantee.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 from numpy.typing import NDArray
 
 # Columns of the exploration scratch. The first two belong to a state; the others to the place of a
@@ -90,8 +92,21 @@ def gth_in_place(matrix: NDArray, size: int, out: NDArray) -> None:
         out[i] /= total
 
 
+def meet(source, state, row_indices, row_weights):
+    """Write the row of a state that a search has discovered; None: rows are there already."""
+    raise NotImplementedError
+
+
+@overload(meet)
+def _meet_nothing(source, state, row_indices, row_weights):
+    if isinstance(source, types.NoneType):
+        return lambda source, state, row_indices, row_weights: None
+    return None
+
+
 @njit(cache=True)
 def recurrent_class(
+    source,
     row_indices: NDArray,
     row_weights: NDArray,
     start: int,
@@ -108,49 +123,46 @@ def recurrent_class(
 
     `stamp` must be larger than in every earlier call with the same scratch; so nothing is cleared.
 
-    Symbols: row_indices, row_weights (n, k): successors of each state, unused places have weight 0;
-    scratch (n, 6) from `make_scratch`; members (≥ n,) integers, written.
+    Symbols: source: where rows come from, see `meet`; row_indices, row_weights (n, k): successors of
+    each state, unused places have weight 0; scratch (n, 6) from `make_scratch`; members (≥ n,)
+    integers, written.
 
     Examples
     --------
     >>> import numpy as np
     >>> indices, weights = np.array([[1, 2], [1, 1], [0, 2]]), np.full((3, 2), 0.5)
     >>> members = np.empty(3, dtype=np.int64)
-    >>> recurrent_class(indices, weights, 2, make_scratch(3), 1, members), members[0].item()
+    >>> recurrent_class(None, indices, weights, 2, make_scratch(3), 1, members), members[0].item()
     (1, 1)
     """
     places_per_row = row_indices.shape[1]
-    found = 1
-    current = 0
-    scratch[start, STAMP] = stamp
-    scratch[start, PLACE] = 0
-    scratch[0, STATE] = start
-    scratch[0, LOWEST] = 0
-    scratch[0, NEXT_EDGE] = 0
-    scratch[0, PARENT] = -1
-
-    # No component is completed before the last step, so every state found so far is on Tarjan's
-    # stack, and the stack is the order of discovery itself.
+    discovered, current, parent, state = 0, -1, -1, start
+    # No component is completed before the last step, so every state discovered so far is on
+    # Tarjan's stack, and the stack is the order of discovery itself.
     while True:
+        if state >= 0:  # a new one
+            meet(source, state, row_indices, row_weights)
+            scratch[state, STAMP] = stamp
+            scratch[state, PLACE] = discovered
+            scratch[discovered, STATE] = state
+            scratch[discovered, LOWEST] = discovered
+            scratch[discovered, NEXT_EDGE] = 0
+            scratch[discovered, PARENT] = parent
+            current = discovered
+            discovered += 1
+            state = -1
         edge = scratch[current, NEXT_EDGE]
         if edge < places_per_row:
             scratch[current, NEXT_EDGE] = edge + 1
-            state = scratch[current, STATE]
-            if row_weights[state, edge] > 0.0:
-                successor = row_indices[state, edge]
+            here = scratch[current, STATE]
+            if row_weights[here, edge] > 0.0:
+                successor = row_indices[here, edge]
                 if scratch[successor, STAMP] == stamp:
                     place = scratch[successor, PLACE]
                     if place < scratch[current, LOWEST]:
                         scratch[current, LOWEST] = place
                 else:
-                    scratch[successor, STAMP] = stamp
-                    scratch[successor, PLACE] = found
-                    scratch[found, STATE] = successor
-                    scratch[found, LOWEST] = found
-                    scratch[found, NEXT_EDGE] = 0
-                    scratch[found, PARENT] = current
-                    current = found
-                    found += 1
+                    state, parent = successor, current
         else:
             lowest = scratch[current, LOWEST]
             if lowest == current:
@@ -159,7 +171,7 @@ def recurrent_class(
             if lowest < scratch[current, LOWEST]:
                 scratch[current, LOWEST] = lowest
 
-    size = found - current
+    size = discovered - current
     for position in range(size):
         members[position] = scratch[current + position, STATE]
     return size
@@ -167,6 +179,7 @@ def recurrent_class(
 
 @njit(cache=True, error_model="numpy")
 def stationary_sparse(
+    source,
     row_indices: NDArray,
     row_weights: NDArray,
     start: int,
@@ -192,10 +205,10 @@ def stationary_sparse(
     >>> import numpy as np
     >>> indices, weights = np.array([[0, 1], [0, 0]]), np.array([[0.5, 0.5], [1.0, 0.0]])
     >>> dense, members, out = np.empty((2, 2)), np.empty(2, dtype=np.int64), np.empty(2)
-    >>> stationary_sparse(indices, weights, 0, make_scratch(2), 1, dense, members, out)
+    >>> stationary_sparse(None, indices, weights, 0, make_scratch(2), 1, dense, members, out)
     2
     """
-    size = recurrent_class(row_indices, row_weights, start, scratch, stamp, members)
+    size = recurrent_class(source, row_indices, row_weights, start, scratch, stamp, members)
     if size == 1:
         out_weights[0] = 1.0
         return 1

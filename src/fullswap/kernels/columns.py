@@ -1,0 +1,43 @@
+"""Columns of a state row: what every kind of forecaster keeps of a stream.
+
+A row is one float64 vector: HEAD columns that all kinds share, then columns that the points of the
+grid share, then the same few columns for every grid point, point after point. It is the whole truth
+about what a stream has learnt.
+
+- LEVEL: which grid is in play · ROUNDS: events with an outcome · NEXT_ID: id of the next forecast
+- LEARNT: id of the forecast that was learnt last (−1: none, or a run)
+- MASS: Σ g of the scales g = weight/max_weight of these events
+- DELAY: most forecasts that waited at a grid point when it learnt · OVERLAP: the same anywhere
+- ROUNDING_MOST: Σ g·δ, δ the most that a round can lose on its grid · ROUNDING: Σ g·δ_t as it was
+- LOST: Σ g·ℓ(q) of what the grid points recommended when they forecast · SQUARES: Σ g·‖y‖²
+- HINT: where the next search starts
+"""
+
+from numba import njit
+
+(
+    LEVEL,
+    ROUNDS,
+    NEXT_ID,
+    LEARNT,
+    MASS,
+    DELAY,
+    OVERLAP,
+    ROUNDING_MOST,
+    ROUNDING,
+    LOST,
+    SQUARES,
+    HINT,
+) = range(12)
+HEAD = 12
+
+
+@njit(cache=True, forceinline=True)
+def count_event(row, g, square, delta, number):
+    """One more outcome, of scale g and squared norm ``square``, of forecast ``number``."""
+    if g > 0.0:
+        row[MASS] += g
+        row[SQUARES] += g * square
+        row[ROUNDING_MOST] += g * delta
+    row[ROUNDS] += 1.0
+    row[LEARNT] = number

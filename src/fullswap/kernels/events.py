@@ -1,0 +1,268 @@
+"""The one event loop: forecast, draw, learn, for every kind of forecaster and any number of streams.
+
+A kind says how by a named tuple of arrays, its spec, for whose type it implements the verbs below
+(``numba.extending.overload``: the loop is compiled once for each kind, and cached on disk). Rows of
+streams lie in one array, the arena; ``start`` says where. A row whose grid is due to be refined moves
+to a wider place if there is one, else the loop stops and the caller makes room.
+
+Fields of every spec: grid (points of all levels, one after the other), first (L + 1,) where a level
+begins in it · ends (L,) mass at which the next level takes over · places: where the points of a level
+are in the next · blank (points, columns) a point that has learnt nothing · base: columns of a row
+before its points.
+"""
+
+import llvmlite.ir as ir
+import numpy as np
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from fullswap.kernels.columns import LEVEL, MASS, NEXT_ID
+from fullswap.kernels.philox import block, lane
+
+DONE, NO_ROOM, NARROW = range(3)
+"""Why the loop stopped: all events are through · a row must grow · a support is too wide."""
+AHEAD = 8
+"""Events whose rows are fetched from memory in advance: latency hides behind the work."""
+LINE_OF_MEMORY = 8
+"""Floats in what the processor fetches at once."""
+INLINE = {"forceinline": True, "error_model": "numpy"}
+"""Options of the verbs of a kind: called once an event, they belong inside the loop."""
+
+
+def kind_of(spec, kind):
+    """Whether numba's type of a spec is that of this kind (a NamedTuple class)."""
+    return isinstance(spec, types.NamedTuple) and spec.instance_class is kind
+
+
+# --- the verbs of a kind --------------------------------------------------------------------
+
+
+def forecast(spec, points, row, level, contexts, t):
+    """The ticket of event t; the row does not change."""
+    raise NotImplementedError
+
+
+def width_of(spec, ticket):
+    """Size of the support, or minus the size for which the work arrays are too small."""
+    raise NotImplementedError
+
+
+def draw(spec, ticket, u):
+    """Place of the drawn point in the support."""
+    raise NotImplementedError
+
+
+def note(spec, ticket, drawn, offset, t, indices, weights, issued):
+    """Write the forecast down: points as places in the grid of all levels."""
+    raise NotImplementedError
+
+
+def learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
+    """Take the outcome of event t with scale g."""
+    raise NotImplementedError
+
+
+def lift(spec, level, row):
+    """What else changes in a row that has come to this level."""
+    raise NotImplementedError
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def refine(spec, old, new):
+    """Write the row ``old`` on the next finer grid; old points keep what they learnt."""
+    level = int(old[LEVEL])
+    columns = spec.blank.shape[1]
+    for k in range(spec.base):
+        new[k] = old[k]
+    new[LEVEL] = level + 1
+    begin, count = spec.first[level + 1], spec.first[level + 2] - spec.first[level + 1]
+    for i in range(count):
+        for k in range(columns):
+            new[spec.base + columns * i + k] = spec.blank[begin + i, k]
+    begin, count = spec.first[level], spec.first[level + 1] - spec.first[level]
+    for i in range(count):
+        place = spec.base + columns * spec.places[begin + i]
+        for k in range(columns):
+            new[place + k] = old[spec.base + columns * i + k]
+    lift(spec, level + 1, new)
+
+
+@njit(cache=True)
+def _moved(spec, arena, start, room, stream):
+    """Whether there was room for the refined row of a stream, which is then where start says.
+
+    ``room`` (1 + L,): where the free end of the arena begins, then for each level the first place
+    that a row has left (−1: none); such a place holds the next one.
+    """
+    old = start[stream]
+    level = int(arena[old + LEVEL])
+    if level + 2 >= spec.first.shape[0]:
+        return False
+    columns = spec.blank.shape[1]
+    width = spec.base + columns * (spec.first[level + 1] - spec.first[level])
+    wider = spec.base + columns * (spec.first[level + 2] - spec.first[level + 1])
+    new = room[2 + level]
+    if new >= 0:
+        room[2 + level] = int(arena[new])
+    elif room[0] + wider <= arena.shape[0]:
+        new = room[0]
+        room[0] += wider
+    else:
+        return False
+    refine(spec, arena[old : old + width], arena[new : new + wider])
+    arena[old] = room[1 + level]
+    room[1 + level] = old
+    start[stream] = new
+    return True
+
+
+@intrinsic
+def _fetch(typing_context, array, index):
+    """Ask for the memory at this place of an array, to be written soon."""
+
+    def build(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(call, [place, word(1), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), build
+
+
+@njit(cache=True, forceinline=True)
+def _fetch_ahead(arena, start, words, streams, t):
+    if t + 2 * AHEAD < streams.shape[0]:
+        _fetch(start, streams[t + 2 * AHEAD])
+        _fetch(words, 2 * streams[t + 2 * AHEAD])
+    if t + AHEAD < streams.shape[0]:
+        place = start[streams[t + AHEAD]]
+        for k in range(4):
+            _fetch(arena, place + LINE_OF_MEMORY * k)
+
+
+# --- the loop ---------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _stretch(
+    spec, points, row, level, word, seed, t, stop, contexts, outcomes, scales, indices, weights,
+    issued,
+):  # fmt: skip
+    """Events t … stop − 1 of one stream, as far as its grid reaches: (next event, reason)."""
+    record, weighted = issued.shape[0] > 0, scales.shape[0] > 0
+    width, end, offset = indices.shape[1], spec.ends[level], spec.first[level]
+    s0, s1, k0, k1 = word[0], word[1], seed[0], seed[1]
+    number = np.int64(row[NEXT_ID])
+    drawn_block = np.int64(-1)
+    words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
+    while t < stop:
+        ticket = forecast(spec, points, row, level, contexts, t)
+        size = width_of(spec, ticket)
+        if size < 0 or (record and size > width):
+            return t, NARROW
+        if number >> 2 != drawn_block:
+            drawn_block = number >> 2
+            words = block(drawn_block, s0, s1, k0, k1)
+        drawn = draw(spec, ticket, lane(words, number))
+        if record:
+            note(spec, ticket, drawn, offset, t, indices, weights, issued)
+        g = scales[t] if weighted else 1.0
+        learn(spec, points, row, level, ticket, drawn, outcomes, t, g, -1)
+        number += 1
+        row[NEXT_ID] = number
+        t += 1
+        if row[MASS] >= end:
+            return t, NO_ROOM
+    return t, DONE
+
+
+@njit(cache=True)
+def run(
+    spec, arena, start, room, words, seed, streams, contexts, outcomes, scales, indices, weights,
+    issued,
+):  # fmt: skip
+    """Forecast and learn, event by event: (events done, reason, stream that stopped it).
+
+    ``streams`` (T,) says whose event it is; empty: all belong to stream 0. ``contexts`` and
+    ``outcomes`` have T rows, as the kind reads them; ``scales`` (T,), or empty if all are 1. Events
+    of scale 0 are forecast and not learnt. ``indices``, ``weights`` (T, w) and ``issued`` (T,)
+    receive the forecasts; with no rows nothing is recorded. ``words`` (S, 2) and ``seed`` (2,)
+    give the draws.
+    """
+    events, many = outcomes.shape[0], streams.shape[0] > 0
+    columns = spec.blank.shape[1]
+    t, stream = 0, 0
+    while t < events:
+        stop = events
+        if many:
+            stream, stop = streams[t], t + 1
+            while stop < events and streams[stop] == stream:
+                stop += 1
+            _fetch_ahead(arena, start, words, streams, t)
+        begin = start[stream]
+        level = int(arena[begin + LEVEL])
+        points = spec.grid[spec.first[level] : spec.first[level + 1]]
+        row = arena[begin : begin + spec.base + columns * points.shape[0]]
+        t, reason = _stretch(
+            spec, points, row, level, words[stream], seed, t, stop, contexts, outcomes, scales,
+            indices, weights, issued,
+        )  # fmt: skip
+        if reason == NARROW:
+            return t, NARROW, stream
+        while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
+            if not _moved(spec, arena, start, room, stream):
+                return t, NO_ROOM, stream
+    return events, DONE, 0
+
+
+# --- what kinds share ----------------------------------------------------------------------------
+
+
+@njit(cache=True, forceinline=True)
+def note_pair(left, right, share, drawn, offset, t, indices, weights, issued):
+    """Write a crossing down: two neighbours, or one point twice."""
+    indices[t, 0] = offset + left
+    indices[t, 1] = offset + right
+    weights[t, 0] = share
+    weights[t, 1] = 1.0 - share
+    issued[t] = offset + (right if drawn else left)
+
+
+@njit(cache=True, forceinline=True)
+def draw_place(shares, size, u):
+    """The first place whose cumulative share exceeds u."""
+    place, total = 0, shares[0]
+    while place < size - 1 and u >= total:
+        place += 1
+        total += shares[place]
+    return place
+
+
+@njit(cache=True, forceinline=True)
+def note_support(members, shares, size, drawn, offset, t, indices, weights, issued):
+    """Write a support down; weight 0 beyond it."""
+    for k in range(indices.shape[1]):
+        indices[t, k] = offset + members[k] if k < size else offset
+        weights[t, k] = shares[k] if k < size else 0.0
+    issued[t] = offset + members[drawn]
+
+
+def implements(verb, kind):
+    """Decorator: what this verb does for specs of this kind."""
+
+    def register(implementation):
+        # not strict: the signature to match is that of the implementation, which the call gives
+        @overload(verb, jit_options=INLINE, strict=False)
+        def chosen(spec, *arguments):
+            return implementation if kind_of(spec, kind) else None
+
+        return implementation
+
+    return register

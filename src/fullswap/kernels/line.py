@@ -1,0 +1,188 @@
+"""One event on a line of grid points: a crossing, and sub-learners that take its outcome.
+
+Every grid point s has a recommendation q. Where the recommendations pass from "at or above their
+point" to "at or below it" lies a mixture λ of two neighbours with Σ λ·q = Σ λ·s, which serves every
+convex loss as a stationary distribution does. The loss of a forecast p is (p − y)², or the same made
+linear between grid points, or the log loss. For the log loss points and recommendations are kept
+as logits θ = ln(p/(1 − p)): there a crossing has the same excess for both outcomes.
+
+Symbols: row as in ``fullswap.kernels.columns``, with the columns TARGET q, WEIGHT G = Σ g, ONES Σ g·y
+for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate`` · a
+ticket is (left, right, share, q of left, q of right): left has the share, right the rest.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from fullswap.kernels import events
+from fullswap.kernels.columns import HEAD, HINT, LOST, MASS, ROUNDING, count_event
+from fullswap.kernels.loop import cell_of
+from fullswap.kernels.rate import scaled_rate
+
+TARGET, WEIGHT, ONES = range(3)
+COLUMNS = 3
+"""Columns of a point."""
+SQUARED, LINEARISED, LOG = range(3)
+"""Kinds of loss."""
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def line_forecast(points, row):
+    """The two points, the share of the left one, and what they recommend; nothing changes.
+
+    Gallops from the hint, so the cost is O(log of the distance from the last forecast). Above all
+    points the last one is played alone, below them the first.
+    """
+    last = points.shape[0] - 1
+    low = min(max(int(row[HINT]), 0), last - 1)
+    step = 1
+    if row[HEAD + COLUMNS * low] >= points[low]:
+        high = low + 1
+        while row[HEAD + COLUMNS * high] > points[high]:
+            if high == last:
+                target = row[HEAD + COLUMNS * last]
+                return last, last, 1.0, target, target
+            low = high
+            step *= 2
+            high = min(high + step, last)
+    else:
+        high = low
+        low -= 1
+        if high == 0:
+            return 0, 0, 1.0, row[HEAD], row[HEAD]
+        while row[HEAD + COLUMNS * low] < points[low]:
+            if low == 0:
+                return 0, 0, 1.0, row[HEAD], row[HEAD]
+            high = low
+            step *= 2
+            low = max(low - step, 0)
+    # q ≥ s at low and q ≤ s at high, throughout
+    while high - low > 1:
+        middle = (low + high) // 2
+        if row[HEAD + COLUMNS * middle] >= points[middle]:
+            low = middle
+        else:
+            high = middle
+    left_target = row[HEAD + COLUMNS * low]
+    right_target = row[HEAD + COLUMNS * high]
+    left_gap = left_target - points[low]
+    right_gap = points[high] - right_target
+    total = left_gap + right_gap
+    share = right_gap / total if total > 0.0 else 1.0
+    return low, high, share, left_target, right_target
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def learn_point(points, row, loss, rate, i, target, g, y):
+    """Feed the outcome y with scale g > 0 to point i, which had recommended ``target``."""
+    base = HEAD + COLUMNS * i
+    total = row[base + WEIGHT] + g
+    row[base + WEIGHT] = total
+    row[base + ONES] += g * y
+    if loss == LOG:
+        # Krichevsky–Trofimov: q = (Σ g·y + ½)/(Σ g + 1) [KT81]; ln(1 + e^θ) without overflow
+        row[LOST] += g * (max(target, 0.0) + np.log1p(np.exp(-abs(target))) - y * target)
+        ones = row[base + ONES]
+        row[base + TARGET] = np.log((ones + 0.5) / (max(total - ones, 0.0) + 0.5))
+        return
+    q = row[base + TARGET]
+    if loss == LINEARISED:
+        cell = cell_of(points, target)
+        low, high = points[cell], points[cell + 1]
+        row[LOST] += g * ((low - y) * (low - y) + (low + high - 2.0 * y) * (target - low))
+        cell = cell_of(points, q)
+        slope = points[cell] + points[cell + 1] - 2.0 * y
+    else:
+        row[LOST] += g * (target - y) * (target - y)
+        slope = 2.0 * (q - y)
+    q -= scaled_rate(rate, total, g) * slope
+    row[base + TARGET] = min(max(q, 0.0), 1.0)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, number):
+    """Feed the outcome of one forecast; ``drawn`` is 0 for the left point, 1 for the right.
+
+    Realised feedback goes to the drawn point alone, otherwise both learn by their shares. With
+    g = 0 the event is counted and nothing is learnt. ``number`` is the forecast's id.
+    """
+    left, right, share, left_target, right_target = ticket
+    if g > 0.0:
+        if realised:
+            i, target = (right, right_target) if drawn else (left, left_target)
+            learn_point(points, row, loss, rate, i, target, g, y)
+        else:
+            if share > 0.0:
+                learn_point(points, row, loss, rate, left, left_target, share * g, y)
+            if share < 1.0:
+                learn_point(points, row, loss, rate, right, right_target, (1.0 - share) * g, y)
+        row[HINT] = left
+        if loss == SQUARED:
+            gap = points[right] - points[left]
+            x = points[right] - share * gap
+            # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
+            spread = share * (left_target - x) ** 2 + (1.0 - share) * (right_target - x) ** 2
+            row[ROUNDING] += g * (share * (1.0 - share) * gap * gap - spread)
+    count_event(row, g, y * y, delta, number)
+
+
+class LineSpec(NamedTuple):
+    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
+
+    grid: np.ndarray
+    first: np.ndarray
+    ends: np.ndarray
+    places: np.ndarray
+    blank: np.ndarray
+    base: int
+    delta: np.ndarray
+    loss: int
+    rate: tuple[float, float, float]
+    realised: bool
+
+
+@events.implements(events.forecast, LineSpec)
+def _forecast(spec, points, row, level, contexts, t):
+    return line_forecast(points, row)
+
+
+@events.implements(events.width_of, LineSpec)
+def _width_of(spec, ticket):
+    return 2
+
+
+@events.implements(events.draw, LineSpec)
+def _draw(spec, ticket, u):
+    return 0 if u < ticket[2] else 1
+
+
+@events.implements(events.note, LineSpec)
+def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
+    events.note_pair(ticket[0], ticket[1], ticket[2], drawn, offset, t, indices, weights, issued)
+
+
+@events.implements(events.learn, LineSpec)
+def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
+    line_learn(
+        points, row, spec.loss, spec.rate, spec.realised, spec.delta[level], ticket, drawn, g,
+        outcomes[t], number,
+    )  # fmt: skip
+
+
+@events.implements(events.lift, LineSpec)
+def _lift(spec, level, row):
+    row[HINT] = spec.places[spec.first[level - 1] + int(row[HINT])]
+
+
+@njit(cache=True)
+def line_step(points, row, how, left, right, share, left_target, right_target, drawn, g, y, number):
+    """``line_learn`` for a call from Python; whether the grid is now due to be refined.
+
+    ``how`` (7,) = (loss, rate, realised, delta, end): one array costs less than seven numbers.
+    """
+    ticket = (left, right, share, left_target, right_target)
+    rate = (how[1], how[2], how[3])
+    line_learn(points, row, int(how[0]), rate, how[4] > 0.0, how[5], ticket, drawn, g, y, number)
+    return row[MASS] >= how[6]
