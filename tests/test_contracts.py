@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -80,21 +81,31 @@ def test_every_citation_in_source_is_known():
     assert {key: files for key, files in cited.items() if key not in CITATIONS} == {}
 
 
-def test_every_theorem_cites_a_known_key():
-    from fullswap.theorems import CITATIONS, THEOREMS
+def test_every_result_cites_known_keys():
+    from fullswap.theorems import CITATIONS, LEDGER
 
-    keys = {name: theorem.citation.strip("[]") for name, theorem in THEOREMS.items()}
-    assert {name: key for name, key in keys.items() if key not in CITATIONS} == {}
+    keys = {name: result.keys for name, result in LEDGER.items()}
+    assert all(keys.values())
+    assert {name: cited for name, cited in keys.items() if not set(cited) <= set(CITATIONS)} == {}
 
 
-def test_every_theorem_is_measured_by_a_test():
-    from fullswap.theorems import THEOREMS
+def test_every_result_has_frozen_premises_and_words():
+    from fullswap.theorems import LEDGER
 
-    text = (ROOT / "tests" / "test_theorems.py").read_text(encoding="utf-8")
-    measured = {name for _, name in THEOREM_MARK.findall(text)}
-    assert THEOREMS, "fullswap.theorems.THEOREMS is empty"
-    assert set(THEOREMS) - measured == set(), "theorems without a test"
-    assert measured - set(THEOREMS) == set(), "tests of theorems that do not exist"
+    for name, result in LEDGER.items():
+        assert result.name == name and len(result.statement) > 10
+        assert is_dataclass(result.premises), name
+        assert result.premises.__dataclass_params__.frozen, name
+
+
+def test_every_result_is_measured_by_a_test():
+    from fullswap.theorems import LEDGER
+
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    measured = {name for text in texts for _, name in THEOREM_MARK.findall(text)}
+    assert LEDGER, "fullswap.theorems.LEDGER is empty"
+    assert set(LEDGER) - measured == set(), "results without a test"
+    assert measured - set(LEDGER) == set(), "tests of results that do not exist"
 
 
 def test_import_is_light():

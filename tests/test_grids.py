@@ -10,7 +10,6 @@ from scipy.optimize import minimize, nnls
 from scipy.spatial.distance import cdist, pdist
 
 from fullswap import grids
-from fullswap.anytime import Schedule
 from fullswap.grids.boundary import measured_hull_distance
 from fullswap.rounding import Barycentric
 from fullswap.sets import Ball, Box, Interval, Polytope, Simplex
@@ -23,6 +22,7 @@ from fullswap.theorems import (
     nearly_strongly_convex_cost,
     with_learning_cost,
 )
+from fullswap.theorems.anytime import Schedule
 from strategies import KINDS, convex_sets, ellipsoid, extreme_points, make_set, members, seeds
 
 MAKERS = {"net": grids.net, "triangulation": grids.triangulation}

@@ -17,7 +17,9 @@ from fullswap.template.convex import MultiScaleRule, law_of, one_sided_slopes
 from fullswap.theorems import (
     CITATIONS,
     CONVEX,
+    LEDGER,
     THEOREMS,
+    Binned,
     Constants,
     multiscale_cost,
     multiscale_rates,
@@ -320,6 +322,7 @@ def test_every_step_of_the_proof_holds_in_every_bin(name, options):
     assert learner.certificate().measured <= regret.sum() + 300 * gamma / 8
 
 
+@pytest.mark.theorem("convex")
 @pytest.mark.parametrize("low, side, slope", [(0.0, 1.0, 1.0), (-1.0, 1.7, 1.3)])
 def test_guarantees_hold_against_every_adversary(low, side, slope):
     line, promised = sets.Interval(low, low + side), LossClass(slope, convex=True)
@@ -330,6 +333,8 @@ def test_guarantees_hold_against_every_adversary(low, side, slope):
         measured = naive.full_swap_regret(transcript)
         assert certificate.holds and certificate.theorem == "HSW26"
         assert measured <= learner.guarantee <= slope * side * 400
+        premises = Binned(learner.plan.constants, learner.grid.geometry, 400, multiscale_rates(400))
+        assert learner.guarantee == LEDGER["convex"].bound(premises)
         assert certificate.measured <= certificate.after_the_fact <= certificate.guaranteed
         assert certificate.after_the_fact < 400 * slope * side / 2
 

@@ -28,9 +28,9 @@ from fullswap.metrics import discretised_swap_regret, full_swap_regret
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.sets import Ball, Box, Interval, Polytope, Simplex
 from fullswap.template import FullSwapLearner, reference_step
-from fullswap.template.rules import RESIDUAL_SHARE, Crossing, Dense, Stationary
+from fullswap.template.rules import Crossing, Dense, Stationary
 from fullswap.template.step import crossing_mixture, stationary_mixture
-from fullswap.theorems import THEOREMS, Constants
+from fullswap.theorems import RESIDUAL_SHARE, THEOREMS, Constants
 
 seeds = st.integers(0, 2**32 - 1)
 unit = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.floats(0.0, 1.0))

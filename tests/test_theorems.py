@@ -160,6 +160,7 @@ def test_every_adversary_for_long(row, name, record_property):
     record_property("largest measured/guaranteed", f"{ratios[worst]:.4f} by {worst}")
 
 
+@pytest.mark.theorem("unknown horizon")
 @pytest.mark.parametrize("name", ["interval", "box-2", "simplex-2", "ball-2", "polytope-2"])
 @pytest.mark.parametrize("row", [row for row in THEOREMS if row != "discretised"])
 def test_unknown_horizon(row, name):
@@ -189,18 +190,6 @@ def test_both_rules_keep_the_bound_on_a_line(row, rule):
             measured = naive.full_swap_regret(transcript)
         assert learner.plan.rule == rule
         assert measured <= learner.guarantee
-
-
-@pytest.mark.parametrize("learner_name", ["gradient", "matching"])
-def test_other_sub_learners_keep_their_bounds(learner_name):
-    action_set = SETS["box-2"]
-    promised = LossClass(lipschitz=1.3, convex=True)
-    for adversary in list(all_adversaries(action_set, LossClass(1.3, concave=True), 1))[::2]:
-        learner = FullSwapLearner(action_set, promised, 1000, row="lipschitz", learner=learner_name)
-        transcript = simulate(learner, adversary, 1000, progress=False)
-        if learner.certificate().broken:
-            continue  # a concave, hence not convex, loss: outside the promise
-        assert naive.full_swap_regret(transcript) <= learner.guarantee
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.anytime import Schedule
 from fullswap.base.protocols import Points, Vector
 from fullswap.grids import Grid
 from fullswap.sets import Interval
 from fullswap.template.plan import Plan
 from fullswap.template.rules import Crossing
 from fullswap.theorems import Constants, Geometry, Theorem
+from fullswap.theorems.anytime import Schedule
 
 MAX_CELLS = 2**20
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.anytime import Schedule
 from fullswap.base.protocols import Mixture, Vector
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
@@ -27,6 +26,7 @@ from fullswap.forecasting.recalibration_bounds import (
 )
 from fullswap.grids.steps import steps_of
 from fullswap.theorems import THEOREMS, Constants, Geometry, with_learning_cost
+from fullswap.theorems.anytime import Schedule
 
 METHODS = ("experts", "per_bin", "one_weight")
 MOST_MODELS = 1000

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.anytime import Schedule
 from fullswap.base.protocols import Vector
 from fullswap.grids import (
     Grid,
@@ -41,6 +40,7 @@ from fullswap.theorems import (
     nearly_strongly_convex_cost,
     with_learning_cost,
 )
+from fullswap.theorems.anytime import Schedule
 
 GRID_OF_ROW = {
     "lipschitz": "net",

@@ -12,7 +12,6 @@ loss to the learners there and returns what their recommendations lost.
 
 from __future__ import annotations
 
-import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,14 +21,9 @@ from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchin
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import QuadraticFamily, piecewise_linear
 from fullswap.template.mesh import fused_mesh
+from fullswap.theorems import residual_allowance, residual_tolerance
 
-RESIDUAL_SHARE = 1e-4
-"""Dense chains are solved to ‖xQ − x‖₁ ≤ 1e-4·√(n·ln n/t) at round t; see residual_allowance."""
-
-
-def residual_allowance(loss_range: float, n: int, rounds: float) -> float:
-    """(B/2)·Σ_t of the tolerances of ``Dense``: 1e-4·B·√(T·n·ln n)."""
-    return RESIDUAL_SHARE * loss_range * math.sqrt(rounds * n * math.log(max(n, 2)))
+__all__ = ["Crossing", "Dense", "Rule", "Stationary", "residual_allowance"]
 
 
 class Rule(Protocol):
@@ -230,8 +224,7 @@ class Dense:
 
         rows = self.learner.propose(self.bank)
         n = len(self._x)
-        # Σ_t 1/√t ≤ 2√T, so (B/2)·Σ_t of these tolerances is at most residual_allowance
-        tolerance = RESIDUAL_SHARE * math.sqrt(n * math.log(max(n, 2)) / (self._rounds + 1))
+        tolerance = residual_tolerance(n, self._rounds + 1)
         left = stationary_dense(rows, self._x, self._work, tolerance, 30)
         if left > tolerance:
             gth_in_place(rows.copy(), n, self._x)

@@ -17,10 +17,18 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from fullswap.theorems import Constants, Geometry, Theorem
+from fullswap.theorems.ledger import Result
+from fullswap.theorems.premises import Constants, Geometry
+from fullswap.theorems.rows import Theorem
 
-_FOREVER = 2**62
+FOREVER = 2**62
+"""A round that no run reaches: a power of 2, so that doubling arrives at it, and below 2⁶³."""
+
+GeometryAt = Callable[[int], Geometry | None]
+"""Level ↦ the geometry of its grid, None where it is out of reach."""
 
 
 class Schedule:
@@ -42,14 +50,14 @@ class Schedule:
         self,
         theorem: Theorem,
         constants: Constants,
-        geometry_at: Callable[[int], Geometry | None],
+        geometry_at: GeometryAt,
     ) -> None:
         self.theorem = theorem
         self.constants = constants
         self._geometry_at = geometry_at
         first = geometry_at(0)
         if first is None:
-            raise ValueError("level 0 of the grid is out of reach")
+            raise ValueError("geometry_at must reach level 0 of the grid, got None")
         self._geometries: list[Geometry] = [first]
         self._starts: list[int] = [0]
         self._exhausted = False
@@ -73,7 +81,7 @@ class Schedule:
     def level_ends(self, round_index: int) -> int:
         """The first later round at which another level is in play (2⁶² if none is)."""
         level = self.level(round_index)
-        return self._starts[level + 1] if level + 1 < len(self._starts) else _FOREVER
+        return self._starts[level + 1] if level + 1 < len(self._starts) else FOREVER
 
     def rounding(self, rounds: int) -> float:
         """Σ_t δ_t over the first ``rounds`` rounds."""
@@ -108,7 +116,7 @@ class Schedule:
         high = max(1, low)
         while not self._finer_is_better(coarse, finer, high):
             low, high = high, high * 2
-            if high > _FOREVER:
+            if high > FOREVER:
                 self._exhausted = True
                 return
         while high - low > 1:
@@ -125,3 +133,24 @@ class Schedule:
             return False
         total = self.theorem.total
         return total(self.constants, finer, rounds) < total(self.constants, coarse, rounds)
+
+
+@dataclass(frozen=True)
+class Growing:
+    """So many rounds on grids that are refined as rounds go by."""
+
+    theorem: Theorem
+    constants: Constants
+    geometry_at: GeometryAt
+    rounds: int
+
+
+ANYTIME: tuple[Result[Any], ...] = (
+    Result(
+        "unknown horizon", "FKO25, Thm BMCS",
+        "nested grids: Σ_t δ_t + Σ Reg_s on the last grid, or summed over the grids where learners "
+        "start afresh",
+        Growing, lambda p: Schedule(p.theorem, p.constants, p.geometry_at).bound(p.rounds),
+    ),
+)  # fmt: skip
+"""The entry of the ledger."""

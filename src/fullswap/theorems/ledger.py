@@ -1,0 +1,50 @@
+"""What an entry of the ledger is: a result with its premises as data and its bound as a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Premises = TypeVar("Premises")
+
+
+@dataclass(frozen=True)
+class Result(Generic[Premises]):
+    """A proven inequality: whatever happens, as long as the premises hold, at most ``bound``.
+
+    Attributes
+    ----------
+    name : str
+        Its key in the ledger; a test marked ``theorem(name)`` measures it.
+    citation : str
+        Keys of ``CITATIONS``, separated by "; ".
+    statement : str
+        What is bounded by what, in words and symbols.
+    premises : type
+        Frozen dataclass of what the bound reads.
+    bound : callable
+        Premises ↦ the number.
+    tune : callable or None
+        What chooses the free parameters, where there are such: tuning and bound are one proof.
+    """
+
+    name: str
+    citation: str
+    statement: str
+    premises: type[Premises]
+    bound: Callable[[Premises], float]
+    tune: Callable[..., Any] | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The citation keys, one by one."""
+        return tuple(self.citation.split("; "))
+
+
+def by_name(*families: tuple[Result[Any], ...]) -> dict[str, Result[Any]]:
+    """All results of these families by name; no name may come twice."""
+    results = [result for family in families for result in family]
+    ledger = {result.name: result for result in results}
+    assert len(ledger) == len(results), "two results have one name"
+    return ledger
