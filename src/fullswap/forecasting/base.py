@@ -1,151 +1,107 @@
-"""What all forecasters share: draws, pending forecasts, weights, whole runs, saved state.
-
-A forecaster is a bank of sub-learners at grid points. Subclasses say which mixture of points is
-forecast (``_mix``), how the sub-learners take an outcome (``_learn``), and what follows from it
-(``guarantee``, ``certificate``).
-"""
+"""What all forecasters share: a row, the forecasts that wait, draws, whole runs, saved state."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fullswap.base.progress import Progress
-from fullswap.base.protocols import Indices, Mixture, Points, Vector
+from fullswap.base import checks
+from fullswap.base.draws import ALONE, Draws, seed_of
+from fullswap.base.protocols import Mixture, Vector
 from fullswap.certificates import Certificate
-from fullswap.forecasting.checks import as_float, as_numbers, positive
-from fullswap.forecasting.forecast import Forecast, ForecastRun
-from fullswap.forecasting.state import Draws, pack, unpack
-
-CHUNK = 2**16
-"""Events that a run hands to compiled code at once: their draws stay in the cache."""
-
-Labels = NDArray[np.int32]
-Recorded = tuple[Labels, Points, Labels]
-"""Labels (m, w), weights (m, w) and issued labels (m,) of a stretch; all of length 0 if unasked."""
+from fullswap.forecasting.guarantees import certificates_of, guarantee_of
+from fullswap.forecasting.inputs import scale_of, scales_of
+from fullswap.forecasting.state import pack, pack_row, unpack, unpack_row
+from fullswap.forecasting.stretches import record_of
+from fullswap.kernels.columns import DELAY, LEARNT, LEVEL, NEXT_ID, OVERLAP, ROUNDS
+from fullswap.online.kinds import kind_of
+from fullswap.online.loop import Recorded, run_events
+from fullswap.online.rows import Rows
+from fullswap.online.spec import Spec
+from fullswap.online.tickets import Forecast, Pending
+from fullswap.transcripts import Record
 
 
 class OnlineForecaster(ABC):
     """Forecast, wait for the outcome, learn; outcomes may come late, out of order or never.
 
-    One thread at a time: nothing is locked.
+    A thin skin over one row of ``fullswap.online``. One thread at a time: nothing is locked.
     """
 
-    _settings: tuple[str, ...] = ()
-    """Constructor arguments that are saved, by the name of the attribute that holds them."""
-    _width: ClassVar[int] = 2
-    """Largest support of one forecast, where it is fixed."""
+    def _start(self, spec: Spec, seed: Any, stream: int = ALONE) -> None:
+        self._draws = Draws(seed_of(seed), stream)
+        self._adopt(spec)
 
-    def __init__(self, feedback: str, seed: Any, max_weight: float) -> None:
-        if feedback not in ("realised", "distribution"):
-            raise ValueError(f"feedback must be 'realised' or 'distribution', got {feedback!r}")
-        self.feedback = feedback
-        self._realised = feedback == "realised"
-        self.max_weight = positive("max_weight", max_weight)
-        self.rounds = 0
-        """Events with an outcome so far."""
-        self._mass = 0.0  # Σ weight/max_weight of these events
-        self._delay = 0  # most forecasts that waited at a grid point when it learnt
-        self._draws = Draws(seed)
-        self._pending: dict[int, Forecast] = {}
-        self._waiting: dict[int, int] = {}  # grid point -> forecasts there, if several wait
-        self._next_id = 0
-        self._places: Indices | None = None  # of old points, after a refinement
+    def _adopt(self, spec: Spec, row: Vector | None = None) -> None:
+        """Take over a spec, with a blank row or one that has been checked."""
+        self._spec = spec
+        self._kind = kind_of(spec)
+        self._rows = Rows(self._kind, self._draws.seed, [self._draws.stream])
+        if row is not None:
+            self._rows.put(0, row)
+        self._pending = Pending()
 
-    # --- what a subclass provides ---------------------------------------------------------
-
-    _points: Any
-    """Values of the grid points, (n,) or (n, K)."""
+    # --- what a subclass says -----------------------------------------------------------------
 
     @abstractmethod
-    def _mix(self, context: Any) -> tuple[Sequence[int], Sequence[float], Any]:
-        """Support and weights for this context, and what learning will need to remember.
-
-        Nothing changes but, at most, where the next search starts (``_peek`` puts that back).
-        """
+    def _outcome(self, outcome: Any) -> Any:
+        """One checked outcome, as compiled code reads it."""
 
     @abstractmethod
-    def _learn(
-        self, indices: Sequence[int], scales: Sequence[float], outcome: Any, memo: Any
-    ) -> None:
-        """Feed one outcome, with scales in (0, 1], to the sub-learners at these points."""
-
-    @abstractmethod
-    def _as_outcome(self, outcome: Any) -> Any:
-        """One checked outcome."""
-
-    @abstractmethod
-    def _as_outcomes(self, outcomes: Any) -> Any:
+    def _outcomes(self, outcomes: Any) -> Any:
         """A checked array of outcomes; rows are events."""
 
-    @abstractmethod
-    def _learned(self) -> dict[str, Any]:
-        """What has been learnt, as plain data."""
-
-    @abstractmethod
-    def _relearn(self, stored: dict[str, Any]) -> None:
-        """Take over what ``_learned`` gave."""
+    # --- settings -----------------------------------------------------------------------------
 
     @property
-    @abstractmethod
-    def guarantee(self) -> float:
-        """A-priori bound on the certified quantity; NaN where nothing is guaranteed."""
+    def spec(self) -> Spec:
+        """The kind of forecaster as plain data."""
+        return self._spec
 
-    @abstractmethod
-    def certificate(self) -> Certificate:
-        """Measured beside guaranteed, for the events so far."""
+    @property
+    def horizon(self) -> int | None:
+        """Number of events for which the grid was chosen, None if unknown."""
+        return self._spec.horizon
 
-    def _advance(self, scale: float, memo: Any) -> None:
-        """An outcome of this scale has been learnt."""
-        self._mass += scale
+    @property
+    def feedback(self) -> str:
+        """"realised" or "distribution"."""
+        return self._spec.feedback
 
-    def _advance_run(self, scales: Vector, events: int) -> None:
-        """The same for a stretch of a run; no scales stand for 1 each."""
-        self._mass = summed(self._mass, scales, events)
+    @property
+    def max_weight(self) -> float:
+        """Largest weight of an event."""
+        return self._spec.max_weight
 
-    def _until_change(self, scales: Vector, events: int) -> int:
-        """How many of these coming events may be run before the grid changes, at least one."""
-        return events
+    @property
+    def rounds(self) -> int:
+        """Events with an outcome so far."""
+        return int(self._rows.arena[ROUNDS])
 
-    @abstractmethod
-    def _run_stretch(
-        self, contexts: Any, outcomes: Any, scales: Vector, draws: Vector, record: bool
-    ) -> tuple[int, Recorded]:
-        """Events on one grid, at least one; how many were run, and their record."""
+    @property
+    def pending(self) -> tuple[Forecast, ...]:
+        """Forecasts that wait for their outcome, oldest first."""
+        return tuple(self._pending)
 
-    # --- one event ------------------------------------------------------------------------
+    # --- one event ----------------------------------------------------------------------------
 
     def _predict(self, context: Any) -> Forecast:
-        indices, weights, memo = self._mix(context)
-        drawn = draw(weights, self._draws.one())
-        number = self._next_id
-        self._next_id = number + 1
-        forecast = Forecast(self._points, number, indices, weights, drawn, memo)
-        if self._pending:
-            self._count_waiting(forecast)
-        self._pending[number] = forecast
-        return forecast
-
-    def _count_waiting(self, forecast: Forecast) -> None:
-        """Count where forecasts wait; one that waits alone is counted when it has company."""
-        if len(self._pending) == 1:
-            self._waiting.clear()
-            self._count(next(iter(self._pending.values())))
-        self._count(forecast)
-
-    def _count(self, forecast: Forecast) -> None:
-        for i in self._learners_of(forecast):
-            self._waiting[i] = self._waiting.get(i, 0) + 1
+        kind, row = self._kind, self._rows.arena
+        play = kind.forecast(row, context)
+        number = int(row.item(NEXT_ID))
+        drawn = kind.draw(play, self._draws.of(number))
+        ticket = Forecast(kind, number, int(row.item(LEVEL)), play, drawn)
+        row[NEXT_ID] = number + 1
+        self._pending.add(ticket)
+        return ticket
 
     def _peek(self, context: Any) -> Mixture:
-        """The distribution that would be forecast; nothing is drawn and nothing changes."""
-        indices, weights, _ = self._mix(context)
-        labels = np.array(indices)
-        return Mixture(self._points[labels], np.array(weights), labels)
+        row = self._rows.arena
+        indices, weights = self._kind.support(self._kind.forecast(row, context))
+        own = np.array(indices)
+        return Mixture(self._kind.points(int(row[LEVEL]))[own], np.array(weights), own)
 
     def update(self, outcome: Any, forecast: Any = None, weight: float = 1.0) -> None:
         """Learn the outcome of a forecast.
@@ -159,24 +115,37 @@ class OnlineForecaster(ABC):
         weight : float
             Importance of the event, from 0 to ``max_weight``.
         """
-        record = self._found(forecast)
-        value = self._as_outcome(outcome)
+        pending, row = self._pending, self._rows.arena
+        ticket = pending.find(forecast, int(row.item(NEXT_ID)))
+        value = self._outcome(outcome)
         scale = 1.0
-        if type(weight) is not float or weight != 1.0 or self.max_weight != 1.0:
-            scale = self._as_scale(weight)
-        # What can raise comes before what changes the state.
-        self._forget(record)
-        if scale > 0:
-            if self._pending:
-                waiting = (self._waiting.get(i, 0) for i in self._learners_of(record))
-                self._delay = max(self._delay, *waiting)
-            indices, memo = record._indices, record._memo
-            if self._realised:
-                self._learn((indices[record._issued],), (scale,), value, memo)
-            else:
-                self._learn(indices, [w * scale for w in record._weights], value, memo)
-            self._advance(scale, memo)
-        self.rounds += 1
+        if type(weight) is not float or weight != 1.0 or self._spec.max_weight != 1.0:
+            scale = scale_of(weight, self._spec.max_weight)
+        number = ticket.id
+        # What can raise came before what changes the state. Learning is one step of compiled code,
+        # so after an interrupt the row itself says whether it was taken.
+        try:
+            pending.remove(ticket)
+            if pending.tickets and scale > 0:
+                self._note_lateness(ticket)
+            due = self._kind.learn(
+                row, ticket._play, ticket.level, ticket._drawn, value, scale, number
+            )
+        except BaseException:
+            if row[LEARNT] != number:
+                pending.tickets[number] = ticket
+                pending.recount()
+            raise
+        if due:
+            self._rows.refine(0)
+
+    def _note_lateness(self, ticket: Forecast) -> None:
+        """How many others wait, where this forecast learns and anywhere."""
+        row, level = self._rows.arena, int(self._rows.arena[LEVEL])
+        learners = self._kind.lift(ticket.learners(), ticket.level, level)
+        waiting = self._pending.waiting(self._kind, level, learners)
+        row[OVERLAP] = max(row[OVERLAP], len(self._pending))
+        row[DELAY] = max(row[DELAY], waiting)
 
     def drop(self, forecast: Any) -> None:
         """The outcome of this forecast will never come: forget it, and learn nothing.
@@ -184,254 +153,128 @@ class OnlineForecaster(ABC):
         The guarantee is then about the other events, provided that what is dropped does not
         depend on the draw that was issued.
         """
-        self._forget(self._found(forecast))
+        next_id = int(self._rows.arena.item(NEXT_ID))
+        self._pending.remove(self._pending.find(forecast, next_id))
 
-    @property
-    def pending(self) -> tuple[Forecast, ...]:
-        """Forecasts that wait for their outcome, oldest first."""
-        return tuple(self._pending.values())
-
-    def _learners_of(self, forecast: Forecast) -> Sequence[int]:
-        if self._realised:
-            return (forecast._indices[forecast._issued],)
-        return forecast._indices
-
-    def _found(self, forecast: Any) -> Forecast:
-        if forecast is None:
-            if len(self._pending) != 1:
-                raise ValueError(
-                    "update: no forecast is pending; call predict() first"
-                    if not self._pending
-                    else f"forecast must be given: {len(self._pending)} forecasts are pending"
-                )
-            return next(iter(self._pending.values()))
-        number = forecast.id if isinstance(forecast, Forecast) else forecast
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise ValueError(f"forecast must be a Forecast or its id, got {forecast!r}")
-        record = self._pending.get(int(number))
-        if record is None:
-            made = 0 <= number < self._next_id
-            why = (
-                "it had its outcome, or was dropped" if made else "this forecaster did not make it"
-            )
-            raise ValueError(f"forecast {number} is not pending: {why}")
-        # equal by value, because a restart makes new objects for the forecasts that wait
-        if isinstance(forecast, Forecast) and not forecast._same_as(record):
-            raise ValueError(f"forecast {number} was made by another forecaster")
-        return record
-
-    def _forget(self, record: Forecast) -> None:
-        del self._pending[record.id]
-        if not self._pending:
-            return
-        for i in self._learners_of(record):
-            left = self._waiting[i] - 1
-            if left:
-                self._waiting[i] = left
-            else:
-                del self._waiting[i]
-
-    def _count_delay(self, recorded: Recorded, scales: Vector) -> None:
-        """Forecasts that waited where a stretch of a run learnt, as single updates count them."""
-        labels, weights, issued = recorded
-        if len(self._pending) == 1:
-            self._waiting.clear()
-            self._count(next(iter(self._pending.values())))
-        used = issued[:, None] if self._realised else np.where(weights > 0, labels, -1)
-        learnt = np.unique(used[scales > 0] if len(scales) else used).tolist()
-        self._delay = max(self._delay, *(self._waiting.get(i, 0) for i in learnt), 0)
-
-    def _moved(self, places: Indices) -> None:
-        """The grid was refined: old point i is now point places[i]."""
-        self._places = places
-        for record in self._pending.values():
-            record._source = self._points
-            record._indices = [int(places[i]) for i in record._indices]
-        if len(self._pending) > 1:
-            self._waiting = {int(places[i]): count for i, count in self._waiting.items()}
-
-    # --- many events ----------------------------------------------------------------------
+    # --- many events --------------------------------------------------------------------------
 
     def _run(
         self, contexts: Any, outcomes: Any, sample_weight: Any, record: bool, progress: bool | None
-    ) -> ForecastRun | None:
-        events = len(outcomes)
-        scales = self._as_scales(sample_weight, events)
-        parts: list[Recorded] = []
-        with Progress(events, progress) as bar:
-            done = 0
-            draws = np.zeros(0)
-            while done < events:
-                if not len(draws):
-                    draws = self._draws.some(min(CHUNK, events - done))
-                some = scales[done : done + len(draws)]
-                part = slice(done, done + self._until_change(some, len(draws)))
-                ran, recorded = self._run_stretch(
-                    None if contexts is None else contexts[part],
-                    np.asarray(outcomes[part], dtype=float),
-                    scales[part],
-                    draws[: part.stop - done],
-                    record or bool(self._pending),
-                )
-                if self._pending:
-                    self._count_delay(recorded, scales[done : done + ran])
-                if record:
-                    parts.append(recorded)
-                self._places = None
-                self._advance_run(scales[done : done + ran], ran)
-                if self._places is not None:  # the grid was refined
-                    places = self._places.astype(np.int32)
-                    parts = [(places[label], w, places[drawn]) for label, w, drawn in parts]
-                self.rounds += ran
-                self._next_id += ran
-                done += ran
-                draws = draws[ran:]
-                bar.update(done)
-        return self._recorded(parts) if record else None
+    ) -> Record | None:
+        scales = scales_of(sample_weight, len(outcomes), self._spec.max_weight)
+        hooks: dict[str, Any] = {}
+        if self._pending.tickets:
+            hooks = {"before": self._expect_lateness, "after": self._settle_lateness(scales)}
+        recorded = run_events(
+            self._rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress, **hooks
+        )
+        level = int(self._rows.arena[LEVEL])
+        return None if recorded is None else record_of(self._kind, level, recorded)
 
-    def _recorded(self, parts: list[Recorded]) -> ForecastRun:
-        width = max((labels.shape[1] for labels, _, _ in parts), default=self._width)
-        labels, weights, issued = zip(*(parts or [empty_record(0, width)]), strict=True)
-        return ForecastRun(
-            self._points.copy(),  # the forecaster goes on with its own, whatever becomes of these
-            np.concatenate([_widened(part, width) for part in labels]),
-            np.concatenate([_widened(part, width) for part in weights]),
-            np.concatenate(issued),
+    def _expect_lateness(self, part: slice) -> None:
+        """Before a stretch: the most that it can find waiting, should it be cut short."""
+        row = self._rows.arena
+        self._known = float(row[DELAY]), float(row[OVERLAP])
+        most = self._pending.most(self._kind, int(row[LEVEL]))
+        row[OVERLAP] = max(row[OVERLAP], len(self._pending))
+        row[DELAY] = max(row[DELAY], most)
+
+    def _settle_lateness(self, scales: Vector) -> Any:
+        def settle(part: slice, recorded: Recorded) -> None:
+            """After a stretch: what waited where it learnt, as single updates count it."""
+            indices, weights, issued = recorded
+            learnt = np.ones(len(issued), bool)
+            if len(scales):
+                learnt = scales[part] > 0
+            row = self._rows.arena
+            level = int(row[LEVEL])
+            drawn = issued[:, None] if self._spec.realised else np.where(weights > 0, indices, -1)
+            own = np.unique(drawn[learnt])
+            own = self._kind.finest(level)[own[own >= 0]]
+            delay, overlap = self._known
+            waiting = self._pending.waiting(self._kind, level, own)
+            row[DELAY] = max(delay, waiting if learnt.any() else 0)
+            row[OVERLAP] = max(overlap, len(self._pending) if learnt.any() else 0)
+
+        return settle
+
+    # --- measured against guaranteed ------------------------------------------------------------
+
+    @property
+    def guarantee(self) -> float:
+        """A-priori bound on the calibration error: for the horizon, or for the events so far.
+
+        Over more events than the horizon, for these. With late outcomes, for as many waiting at one
+        grid point as there have been; NaN where late outcomes leave nothing guaranteed.
+        """
+        return guarantee_of(self._kind, self._rows.arena)
+
+    def certificate(self) -> Certificate:
+        """Measured calibration error of the events so far beside its guarantee."""
+        return self.certificates()[0]
+
+    def certificates(self) -> tuple[Certificate, ...]:
+        """All that is guaranteed: the calibration error first."""
+        return certificates_of(self._kind, self._rows.arena)
+
+    def explain(self) -> str:
+        """What was chosen and why."""
+        level = int(self._rows.arena[LEVEL])
+        size = self._spec.levels[level].size(self._spec.classes)
+        lattice = self._spec.levels[level]
+        until = self._spec.end(level)
+        grid = f"grid: {size} points (level {level} of {len(self._spec.levels)}, {lattice.shape})"
+        if until != float("inf"):
+            grid += f", refined at a mass of {until:.6g}"
+        events = f"horizon {self.horizon}" if self.horizon else "no horizon"
+        certificate = self.certificate()
+        return "\n".join(
+            [
+                f"{events}; {certificate.title}",
+                grid,
+                f"guaranteed at most {self.guarantee:.6g} [{certificate.theorem}]",
+            ]
         )
 
-    # --- checks ---------------------------------------------------------------------------
+    # --- copies and saved state -------------------------------------------------------------------
 
-    def _as_scale(self, weight: Any) -> float:
-        scale = as_float(weight) / self.max_weight
-        if not 0 <= scale <= 1:
-            raise ValueError(
-                f"weight must lie in [0, max_weight = {self.max_weight}], got {weight!r}"
-            )
-        return scale
+    def copy(self) -> Self:
+        """The same forecaster once more: it goes on with the same forecasts and draws."""
+        other = object.__new__(type(self))
+        other._draws = Draws(self._draws.seed, self._draws.stream)
+        other._adopt(self._spec, self._settled())
+        other._pending.tickets.update(self._pending.tickets)
+        return other
 
-    def _as_scales(self, sample_weight: Any, events: int) -> Vector:
-        if sample_weight is None:
-            if self.max_weight == 1.0:
-                return np.zeros(0)
-            return np.full(events, 1.0 / self.max_weight)
-        weights = as_numbers("sample_weight", sample_weight)
-        if weights.shape != (events,):
-            raise ValueError(f"sample_weight must have shape ({events},), got {weights.shape}")
-        scales = weights.astype(float) / self.max_weight
-        wrong = ~((scales >= 0) & (scales <= 1))
-        if wrong.any():
-            at = int(wrong.argmax())
-            raise ValueError(
-                f"sample_weight must lie in [0, max_weight = {self.max_weight}], "
-                f"got {weights[at]} at position {at}"
-            )
-        return scales
+    __copy__ = copy
 
-    # --- saved state ----------------------------------------------------------------------
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def _settled(self) -> Vector:
+        """The row; refined, if an interrupt came in between."""
+        row = self._rows.arena
+        while self._spec.level_at(float(row[self._MASS])) > row[LEVEL]:
+            self._rows.refine(0)
+            row = self._rows.arena
+        return row
 
     def to_json(self) -> str:
-        """The whole state, pending forecasts and random generator included, as JSON."""
+        """The whole state, pending forecasts and seed of the draws included, as JSON."""
+        row = self._settled()
         return pack(
             type(self).__name__,
             {
-                "settings": {name: getattr(self, name) for name in self._settings},
-                "rounds": self.rounds,
-                "mass": self._mass,
-                "delay": self._delay,
-                "next_id": self._next_id,
-                "draws": self._draws.dump(),
-                "pending": [
-                    {
-                        "id": record.id,
-                        "indices": [int(i) for i in record._indices],
-                        "weights": [float(w) for w in record._weights],
-                        "issued": record._issued,
-                        "memo": self._dump_memo(record._memo),
-                    }
-                    for record in self._pending.values()
-                ],
-                "learned": self._learned(),
+                "spec": self._spec.to_dict(),
+                "seed": str(self._draws.seed),
+                "stream": str(self._draws.stream),
+                "row": pack_row(row),
+                "pending": [ticket.to_list() for ticket in self._pending],
             },
         )
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str | bytes) -> Self:
         """The forecaster that ``to_json`` wrote: it goes on with the same forecasts and draws."""
         stored = unpack(cls.__name__, text)
-        try:
-            self = cls(**stored["settings"])
-            self.rounds, self._mass = stored["rounds"], stored["mass"]
-            self._delay, self._next_id = stored["delay"], stored["next_id"]
-            self._draws = Draws.load(stored["draws"])
-            self._relearn(stored["learned"])
-            for kept in stored["pending"]:
-                record = Forecast(
-                    self._points, kept["id"], kept["indices"], kept["weights"], kept["issued"],
-                    self._load_memo(kept["memo"]),
-                )  # fmt: skip
-                if self._pending:
-                    self._count_waiting(record)
-                self._pending[record.id] = record
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
-            raise ValueError(f"text is damaged: {type(error).__name__} {error}") from None
-        return self
-
-    def _dump_memo(self, memo: Any) -> Any:
-        return memo
-
-    def _load_memo(self, memo: Any) -> Any:
-        return memo
-
-    def __repr__(self) -> str:
-        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._settings)
-        return f"{type(self).__name__}({told}; {self.rounds} events)"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_json, (self.to_json(),)
-
-
-def draw(weights: Sequence[float], u: float) -> int:
-    """The first place whose cumulative weight exceeds u."""
-    total = weights[0]
-    last = len(weights) - 1
-    k = 0
-    while k < last and u >= total:
-        k += 1
-        total += weights[k]
-    return k
-
-
-def crossing_support(left: int, share: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Points left and left + 1 with weights share and 1 − share, without one of weight 0."""
-    if share >= 1.0:
-        return (left,), (1.0,)
-    if share <= 0.0:
-        return (left + 1,), (1.0,)
-    return (left, left + 1), (share, 1.0 - share)
-
-
-def empty_record(events: int, width: int = 2) -> Recorded:
-    """Room for what a run records; 0 events record nothing."""
-    shape = (events, width)
-    return np.zeros(shape, np.int32), np.zeros(shape), np.zeros(events, np.int32)
-
-
-def summed(start: float, scales: Vector, events: int) -> float:
-    """Start plus every scale, added one after the other as single updates do."""
-    if not len(scales):
-        if start.is_integer():
-            return start + events
-        scales = np.ones(events)
-    return float(np.cumsum(np.concatenate(([start], scales)))[-1])
-
-
-def padded(rows: list[Any], width: int, kind: Any) -> Any:
-    """Rows of different lengths as one array, 0 beyond their ends."""
-    array = np.zeros((len(rows), width), kind)
-    for row, values in zip(array, rows, strict=True):
-        row[: len(values)] = values
-    return array
-
-
-def _widened(part: Any, width: int) -> Any:
-    return np.pad(part, ((0, 0), (0, width - part.shape[1])))
+        return cls._restored(stored)

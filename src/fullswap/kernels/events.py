@@ -92,7 +92,7 @@ def refine(spec, old, new):
 
 
 @njit(cache=True)
-def _moved(spec, arena, start, room, stream):
+def move(spec, arena, start, room, stream):
     """Whether there was room for the refined row of a stream, which is then where start says.
 
     ``room`` (1 + L,): where the free end of the arena begins, then for each level the first place
@@ -206,6 +206,10 @@ def run(
             while stop < events and streams[stop] == stream:
                 stop += 1
             _fetch_ahead(arena, start, words, streams, t)
+        # after the last event, or because a loop was stopped before it could be refined
+        while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
+            if not move(spec, arena, start, room, stream):
+                return t, NO_ROOM, stream
         begin = start[stream]
         level = int(arena[begin + LEVEL])
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
@@ -217,7 +221,7 @@ def run(
         if reason == NARROW:
             return t, NARROW, stream
         while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
-            if not _moved(spec, arena, start, room, stream):
+            if not move(spec, arena, start, room, stream):
                 return t, NO_ROOM, stream
     return events, DONE, 0
 

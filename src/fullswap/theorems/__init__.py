@@ -9,7 +9,16 @@ written nowhere else.
 from typing import Any
 
 from fullswap.theorems.anytime import ANYTIME, Growing, Schedule
+from fullswap.theorems.calibration import (
+    CALIBRATION,
+    PLAIN_RATE,
+    Forecasts,
+    SteppedForecasts,
+    log_loss_rounding,
+    stepped_rate,
+)
 from fullswap.theorems.citations import CITATIONS
+from fullswap.theorems.lateness import LATENESS, LateOutcomes, late_cost
 from fullswap.theorems.learning import (
     LEARNING,
     RESIDUAL_SHARE,
@@ -40,6 +49,13 @@ from fullswap.theorems.multiscale import (
     multiscale_rates,
 )
 from fullswap.theorems.premises import Constants, Geometry, OnGrid, SubLearners, regret_sum
+from fullswap.theorems.recalibration import (
+    IMAGINED,
+    OWN_PRIOR,
+    RECALIBRATION,
+    Excess,
+    Recalibration,
+)
 from fullswap.theorems.rows import (
     ROWS,
     THEOREMS,
@@ -52,11 +68,15 @@ from fullswap.theorems.rows import (
     with_learning_cost,
 )
 
-LEDGER: dict[str, Result[Any]] = by_name(ROWS, MULTISCALE, LEARNING, ANYTIME)
+LEDGER: dict[str, Result[Any]] = by_name(
+    ROWS, MULTISCALE, LEARNING, ANYTIME, CALIBRATION, LATENESS, RECALIBRATION
+)
 """Every result by name; a new family is one module and one entry here."""
 
 __all__ = [
-    "CITATIONS", "CONVEX", "GAME_TOLERANCE", "LEDGER", "RESIDUAL_SHARE", "SLOPE_STEP", "THEOREMS",
+    "CITATIONS", "CONVEX", "IMAGINED", "OWN_PRIOR", "PLAIN_RATE", "Excess", "Forecasts",
+    "LateOutcomes", "Recalibration", "SteppedForecasts", "late_cost", "log_loss_rounding",
+    "stepped_rate", "GAME_TOLERANCE", "LEDGER", "RESIDUAL_SHARE", "SLOPE_STEP", "THEOREMS",
     "Binned", "Constants", "Geometry", "Growing", "MultiScaleCost", "NearlyStronglyConvex",
     "NearlySubLearners", "OnGrid", "Power", "Result", "Schedule", "SubLearners", "Theorem",
     "TunedHedge", "TunedSubLearners", "anytime_hedge_cost", "barycentric_cost", "best_ratio",

@@ -1,0 +1,138 @@
+"""Outcomes and models' probabilities as people give them -> checked arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fullswap.base import checks
+from fullswap.base.protocols import Vector
+
+
+def binary_outcome(outcome: Any) -> float:
+    """One number in [0, 1]."""
+    kind = type(outcome)
+    if kind is not int and kind is not float and kind is not bool:
+        try:
+            array = checks.numbers("outcome", outcome)
+        except ValueError:
+            array = np.zeros(1)
+        if array.ndim:
+            checks.refuse("outcome", "be one number in [0, 1]", outcome)
+    if not 0 <= outcome <= 1:
+        checks.refuse("outcome", "lie in [0, 1]", outcome)
+    return float(outcome)
+
+
+def binary_outcomes(outcomes: Any) -> Any:
+    """Numbers in [0, 1], shape (T,)."""
+    array = checks.numbers("outcomes", outcomes)
+    if array.ndim != 1:
+        checks.refuse_shape("outcomes", "(T,)", array)
+    checks.unit("outcomes", array)
+    return array
+
+
+def class_row(outcome: Any, classes: int) -> Vector:
+    """One outcome, a class 0 … K − 1 or K probabilities, as probabilities (K,).
+
+    Examples
+    --------
+    >>> class_row(1, 3), class_row([0.5, 0.5, 0.0], 3)
+    (array([0., 1., 0.]), array([0.5, 0.5, 0. ]))
+    """
+    array = checks.numbers("outcome", outcome)
+    if array.ndim == 0 and not array.dtype.kind == "b":
+        return np.eye(classes)[int(checks.indices("outcome", array, classes))]
+    if array.shape != (classes,):
+        rule = f"be a class from 0 to {classes - 1} or {classes} probabilities"
+        checks.refuse("outcome", rule, outcome)
+    return checks.probabilities("outcome", array[None])[0]
+
+
+def class_rows(outcomes: Any, classes: int) -> Any:
+    """Outcomes of many events: classes (T,), or probabilities (T, K), as probabilities (T, K)."""
+    array = checks.numbers("outcomes", outcomes)
+    if array.ndim == 1 and not array.dtype.kind == "b":
+        return np.eye(classes)[checks.indices("outcomes", array, classes)]
+    if array.ndim != 2 or array.shape[1] != classes:
+        raise ValueError(
+            f"outcomes must be classes of shape (T,), or probabilities of shape (T, {classes}), "
+            f"got {array.dtype} of shape {array.shape}"
+        )
+    return checks.probabilities("outcomes", array)
+
+
+def scale_of(weight: Any, max_weight: float) -> float:
+    """A weight as a share of the largest."""
+    try:
+        number = checks.number("weight", weight)
+    except ValueError:
+        number = np.nan
+    scale = number / max_weight
+    if not 0 <= scale <= 1:
+        checks.refuse("weight", f"lie in [0, max_weight = {max_weight}]", weight)
+    return float(scale)
+
+
+def scales_of(sample_weight: Any, events: int, max_weight: float) -> Vector:
+    """Weights of many events as shares of the largest; no entries if all are 1."""
+    if sample_weight is None:
+        return np.zeros(0) if max_weight == 1.0 else np.full(events, 1.0 / max_weight)
+    weights = checks.numbers("sample_weight", sample_weight)
+    if weights.shape != (events,):
+        checks.refuse_shape("sample_weight", f"({events},)", weights)
+    scales = weights.astype(float) / max_weight
+    rule = f"lie in [0, max_weight = {max_weight}]"
+    checks.refuse_at("sample_weight", rule, weights, ~((scales >= 0) & (scales <= 1)))
+    return scales
+
+
+def context_of(p: Any, models: int, classes: int) -> Any:
+    """One event's probabilities, shape (models,) or (models, K); NaN where a model is absent."""
+    if isinstance(p, float) and models == 1 and classes == 2:  # the usual case, and quick
+        if not 0.0 <= p <= 1.0:
+            checks.refuse("p", "lie in [0, 1]", p)
+        return np.array((p,))
+    shape = (models,) if classes == 2 else (models, classes)
+    array = checks.numbers("p", p).astype(float)
+    if classes == 2 and array.ndim <= 1 and array.size == models:
+        array = array.reshape(shape)
+    elif models == 1 and array.shape == shape[1:]:
+        array = array[None]
+    if array.shape != shape:
+        checks.refuse_shape("p", _shown(shape, models), array)
+    return _checked(array[None], models, classes)[0]
+
+
+def contexts_of(p: Any, models: int, classes: int) -> Any:
+    """Probabilities of many events, shape (T, models) or (T, models, K)."""
+    shape = (models,) if classes == 2 else (models, classes)
+    array = checks.numbers("p", p)
+    if models == 1 and array.ndim and array.shape[1:] == shape[1:]:
+        array = array[:, None]
+    if array.ndim != 1 + len(shape) or array.shape[1:] != shape:
+        checks.refuse_shape("p", _shown((-1, *shape), models).replace("-1", "T"), p)
+    return _checked(np.ascontiguousarray(array, dtype=float), models, classes)
+
+
+def _shown(shape: tuple[int, ...], models: int) -> str:
+    """The shape without the axis of a single model."""
+    return str(shape if models > 1 else tuple(k for k in shape if k != 1))
+
+
+def _checked(array: Any, models: int, classes: int) -> Any:
+    checks.unit("p", array, absent=models > 1)
+    absent = np.isnan(array)
+    if classes > 2:  # a model is absent if any of its entries is
+        absent = absent.any(axis=2)
+    alone = absent.all(axis=1)
+    if alone.any():
+        raise ValueError(f"p must have a model present, got only NaN in event {int(alone.argmax())}")
+    if classes == 2:
+        return array
+    totals = array.sum(axis=2)
+    wrong = np.abs(totals - 1) > checks.ROW_TOLERANCE  # not for NaN: absent
+    checks.refuse_at("p", "sum to 1 over the classes", totals, wrong)
+    return np.ascontiguousarray(array / totals[:, :, None])

@@ -1,0 +1,24 @@
+"""A quantity of the events so far beside its bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fullswap.certificates import Quantity
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A quantity and its bounds, all for weights of at most 1.
+
+    ``in_order`` marks bounds that need each outcome before the next forecast, wherever it is made;
+    the others only need that at each grid point. ``result`` names the entry of the ledger.
+    """
+
+    quantity: Quantity
+    measured: float
+    guaranteed: float
+    after_the_fact: float
+    result: str
+    in_order: bool = False
+    against: str = ""

@@ -1,0 +1,142 @@
+"""What recalibration keeps and claims, on a line and on a simplex: experts shared by all points.
+
+What the models say and simple recalibrations of it are merged into one advice; each grid point weighs
+that advice against its own mean outcome. Learning which expert is best is thus paid once, not once a
+point, and a point never played starts from all that is known already.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fullswap.base.protocols import Vector
+from fullswap.certificates import Quantity
+from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDS
+from fullswap.kernels.experts import (
+    ADVICE_LOSS,
+    AWAKE_LOSS,
+    EXPERT_LOSS,
+    KINDS,
+    PLAYED_LOSS,
+    SHARE,
+    TOTALS,
+    UPDATES,
+)
+from fullswap.online.claims import Claim
+from fullswap.online.kind import SLACK, Kind
+from fullswap.theorems import LEDGER, OWN_PRIOR, Excess, Recalibration
+
+ODDS_BLANK = math.log(OWN_PRIOR / (1 - OWN_PRIOR))
+"""ln of the prior weight of a point's mean over the advice's."""
+
+
+class ExpertRows(Kind):
+    """Totals and mix at the head of the shared columns, and what follows from them."""
+
+    squared_diameter = 1.0
+    """Largest loss."""
+    last_kind = "shifted by bin"
+    """What the fourth expert of an input does."""
+
+    @property
+    def inputs(self) -> int:
+        """The models, and of several their pool too."""
+        return self.spec.models + 1 if self.spec.models > 1 else 1
+
+    @property
+    def experts(self) -> int:
+        """Experts of the shared advice."""
+        return KINDS * self.inputs
+
+    @property
+    def prior(self) -> Vector:
+        """Equal prior weights of all experts."""
+        return np.full(self.experts, 1.0 / self.experts)
+
+    @property
+    def names(self) -> list[str]:
+        """The experts by name, in the order of the mix."""
+        names = ["the model"]
+        if self.spec.models > 1:
+            names = [f"model {j}" for j in range(self.spec.models)] + ["the pool of models"]
+        kinds = ("", ", recalibrated", ", recalibrated with forgetting", f", {self.last_kind}")
+        return [name + kind for name in names for kind in kinds]
+
+    def _blank_mix(self) -> Vector:
+        """Totals and mix of a stream that has learnt nothing."""
+        mix = np.zeros((3, self.experts))
+        mix[SHARE] = self.prior
+        return np.concatenate((np.zeros(TOTALS), mix.ravel()))
+
+    def _mix(self, row: Vector) -> tuple[Vector, Vector]:
+        """Totals (3,) and mix (3, M): views."""
+        end = HEAD + TOTALS + 3 * self.experts
+        return row[HEAD : HEAD + TOTALS], row[HEAD + TOTALS : end].reshape(3, self.experts)
+
+    def spread(self, level: int) -> float:
+        """Sum over grid points of the squared distance to the farthest outcome."""
+        points = self.points(level)
+        if points.ndim == 1:
+            return float(np.square(np.maximum(points, 1 - points)).sum())
+        return float((np.square(points).sum(axis=1) + 1 - 2 * points.min(axis=1)).sum())
+
+    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
+        """By the ledger; nothing is known where outcomes come late at a grid point."""
+        if waiting:
+            return math.inf
+        size = self.spec.levels[level].size(self.spec.classes)
+        premises = Recalibration(mass, size, rounding, self.spread(level), self.squared_diameter)
+        return LEDGER["recalibration"].bound(premises)
+
+    def _claims(self, row: Vector, error: float, regret: float, paid: float, most: float) -> list[Claim]:
+        """Calibration error first, then the excess Brier score against each expert.
+
+        ``paid`` is Σ g·δ_t as it was, ``most`` its bound.
+        """
+        level, mass = int(row[LEVEL]), float(row[MASS])
+        known = self.bound(mass, most, level, 0)
+        claims = [
+            Claim(Quantity.L2_CALIBRATION_ERROR, error, known, min(known, paid + regret),
+                  "recalibration")
+        ]  # fmt: skip
+        totals, mix = self._mix(row)
+        advice, played = float(totals[ADVICE_LOSS]), float(totals[PLAYED_LOSS])
+        size = self.spec.levels[level].size(self.spec.classes)
+        for m, name in enumerate(self.names):
+            # while an expert sleeps it is taken to say what the advice says
+            gained = float(mix[AWAKE_LOSS, m] - mix[EXPERT_LOSS, m])
+            prior = float(self.prior[m])
+            premises = Excess(
+                mass, size, most, prior, float(totals[UPDATES]), self.squared_diameter
+            )
+            excess = LEDGER["recalibration keeps the skill"].bound(premises)
+            claims.append(
+                Claim(
+                    Quantity.EXCESS_BRIER,
+                    played - advice + gained,
+                    excess,
+                    min(excess, paid + float(row[LOST]) - advice + gained),
+                    "recalibration keeps the skill",
+                    in_order=True,
+                    against=name,
+                )
+            )
+        return claims
+
+    def _check_mix(self, row: Vector) -> bool:
+        """Whether totals and mix are what a stream can come to."""
+        totals, mix = self._mix(row)
+        most = self.squared_diameter * row[MASS] * (1 + SLACK) + SLACK
+        return bool(
+            (mix[SHARE] >= 0).all()
+            and abs(mix[SHARE].sum() - 1) <= SLACK
+            and float(totals[UPDATES]).is_integer()
+            and 0 <= totals[UPDATES] <= row[ROUNDS]
+            and (totals[UPDATES] > 0 or row[MASS] == 0)
+            and (totals[1:] >= 0).all()
+            and (totals[1:] <= most).all()
+            and (mix[1:] >= 0).all()
+            and (mix[1:] <= most).all()
+        )

@@ -1,0 +1,255 @@
+"""What a kind of forecaster does with one row: forecast, learn, refine; and what follows from it.
+
+A kind is made from a spec and shared by all streams of that spec: it holds the grids, the arrays that
+compiled code reads, and scratch. It holds nothing of any stream.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.kernels.columns import (
+    DELAY,
+    HEAD,
+    HINT,
+    LEARNT,
+    LEVEL,
+    LOST,
+    MASS,
+    NEXT_ID,
+    OVERLAP,
+    ROUNDING,
+    ROUNDING_MOST,
+    ROUNDS,
+    SQUARES,
+)
+from fullswap.online.claims import Claim
+from fullswap.online.lattices import places_in, points_of
+from fullswap.online.spec import Spec
+
+POINTS_IN_VIEW = 4096
+"""Grids are laid out for compiled code while they have so many points together; more when needed."""
+SLACK = 1e-9
+"""How far sums in a stored row may be from each other: rounding of many additions."""
+
+Play = tuple[Any, ...]
+"""What a forecast played and what learning will need of it; each kind has its own."""
+
+
+class Kind(ABC):
+    """The four verbs of one kind of forecaster, over rows of its spec."""
+
+    width: ClassVar[int] = 2
+    """Columns of a record to begin with."""
+    pairs: ClassVar[bool] = True
+    """Whether a play begins with (left, right, share of left), else with arrays members, shares."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self._view = 0
+        self._grow()
+
+    # --- grids --------------------------------------------------------------------------------
+
+    def points(self, level: int) -> Points:
+        """Values of the grid points, (n,) or (n, K)."""
+        return points_of(self.spec.levels[level], self.spec.classes)
+
+    def _coordinates(self, level: int) -> Points:
+        """The points as compiled code sees them."""
+        return self.points(level)
+
+    def lift(self, indices: Any, old: int, new: int) -> Indices:
+        """Where points of an older, coarser grid are in a newer one."""
+        lifted = np.asarray(indices, dtype=np.int64)
+        for level in range(old, new):
+            lifted = self.places(level)[lifted]
+        return lifted
+
+    def places(self, level: int) -> Indices:
+        """Where the points of a grid are in the next finer one."""
+        self.reach(level + 1)
+        first = self._first
+        return self._places[first[level] : first[level + 1]]
+
+    def reach(self, level: int) -> None:
+        """Lay out grids for compiled code up to this level at least."""
+        while self._view <= level:
+            self._grow()
+
+    def _grow(self) -> None:
+        levels = len(self.spec.levels)
+        view, total = 0, 0
+        while view < levels and (view < min(levels, self._view + 2) or total <= POINTS_IN_VIEW):
+            total += self.spec.levels[view].size(self.spec.classes)
+            view += 1
+        grids = [self._coordinates(level) for level in range(view)]
+        self._first = np.cumsum([0, *(len(grid) for grid in grids)])
+        pairs = zip(grids, grids[1:], strict=False)
+        self._places = np.concatenate(
+            [np.zeros(0, np.int64), *(places_in(a, b) for a, b in pairs)]
+        )
+        self._view = view
+        ends = np.array([self.spec.end(level) for level in range(view)])
+        deltas = np.array([self.rounding_cost(level) for level in range(view)])
+        blank = np.concatenate([self._blank_points(level) for level in range(view)])
+        self.kernel = self._compile(
+            np.ascontiguousarray(np.concatenate(grids)), self._first, ends, self._places, blank,
+            deltas,
+        )  # fmt: skip
+
+    def grid(self) -> Points:
+        """Values of the points of all grids in view, one after the other."""
+        return np.concatenate([self.points(level) for level in range(self._view)])
+
+    def finest(self, level: int) -> Indices:
+        """For every point of the grids up to this level, where it is in the grid of the level."""
+        self.reach(level)
+        first = self._first
+        parts = [self.lift(np.arange(first[k + 1] - first[k]), k, level) for k in range(level + 1)]
+        return np.concatenate(parts)
+
+    # --- rows ---------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def base(self) -> int:
+        """Columns of a row before its points."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> int:
+        """Columns of a point."""
+
+    @abstractmethod
+    def _blank_points(self, level: int) -> Points:
+        """Columns of points that have learnt nothing, shape (n, columns)."""
+
+    def _blank_shared(self) -> Vector:
+        """Columns that the points share, of a stream that has learnt nothing."""
+        return np.zeros(self.base - HEAD)
+
+    @abstractmethod
+    def _compile(
+        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
+        deltas: Vector,
+    ) -> Any:  # fmt: skip
+        """The spec of the kernels."""
+
+    def widen(self, size: int) -> None:
+        """Make room for supports of this size."""
+        raise AssertionError("a crossing has two points")
+
+    def row_width(self, level: int) -> int:
+        """Length of a row on this grid."""
+        return self.base + self.columns * self.spec.levels[level].size(self.spec.classes)
+
+    @cached_property
+    def blank(self) -> Vector:
+        """The row of a stream that has seen nothing; not to be written."""
+        head = np.zeros(HEAD)
+        head[LEARNT] = -1
+        head[HINT] = self.spec.levels[0].size(self.spec.classes) // 2
+        row = np.concatenate((head, self._blank_shared(), self._blank_points(0).ravel()))
+        row.setflags(write=False)
+        return row
+
+    def point_columns(self, row: Vector) -> Points:
+        """The columns of the points, shape (n, columns): a view."""
+        return row[self.base :].reshape(-1, self.columns)
+
+    # --- one event ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def forecast(self, row: Vector, context: Any) -> Play:
+        """What would be played now; nothing changes."""
+
+    @abstractmethod
+    def draw(self, play: Play, u: float) -> int:
+        """The place in the support that u in [0, 1) draws."""
+
+    @abstractmethod
+    def learn(
+        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+    ) -> bool:
+        """Take the outcome of a play on the grid of ``level``; whether the row is due to be refined."""
+
+    @abstractmethod
+    def support(self, play: Play) -> tuple[Any, Any]:
+        """Indices and weights of what was played, as sequences."""
+
+    @abstractmethod
+    def encode(self, play: Play) -> list[float]:
+        """A play as plain numbers, for stores."""
+
+    @abstractmethod
+    def decode(self, numbers: list[float], level: int) -> Play:
+        """What ``encode`` gave, checked against the grid of the level."""
+
+    # --- what is guaranteed ---------------------------------------------------------------------
+
+    @abstractmethod
+    def rounding_cost(self, level: int) -> float:
+        """δ: the most that a round can lose on this grid."""
+
+    @abstractmethod
+    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
+        """A-priori bound of the calibration error, for weights of at most 1."""
+
+    @abstractmethod
+    def claims(self, row: Vector) -> list[Claim]:
+        """Measured quantities and their bounds; the calibration error first."""
+
+    # --- rows from outside ------------------------------------------------------------------------
+
+    def check(self, row: Vector) -> None:
+        """Refuse a row that no sequence of events could have left behind."""
+        level, mass = row[LEVEL], row[MASS]
+        rounds = row[ROUNDS]
+        most = 2.0**53
+        whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT]]
+        sound = (
+            bool(np.isfinite(row).all())
+            and bool((whole == np.floor(whole)).all())
+            and 0 <= rounds <= most
+            and rounds <= row[NEXT_ID] <= most
+            and -1 <= row[LEARNT] < max(row[NEXT_ID], 1)
+            and 0 <= row[DELAY] <= row[OVERLAP] <= most
+            and 0 <= mass <= rounds * (1 + SLACK)
+            and 0 <= level < len(self.spec.levels)
+            and level == self.spec.level_at(mass)
+            and 0 <= row[SQUARES] <= mass * (1 + SLACK) + SLACK
+            and row[LOST] >= 0
+            and abs(row[ROUNDING]) <= self.rounding_cost(0) * mass * (1 + SLACK) + SLACK
+        )
+        if not sound:
+            raise ValueError("row must be what a stream can come to: its counts do not agree")
+        if len(row) != self.row_width(int(level)):
+            raise ValueError(
+                f"row must have {self.row_width(int(level))} columns, got {len(row)}"
+            )
+        if not 0 <= row[HINT] < self.spec.levels[int(level)].size(self.spec.classes):
+            raise ValueError(f"row must have its hint on the grid, got {row[HINT]}")
+        low, high = self._rounding_range(float(mass))
+        if not low * (1 - SLACK) - SLACK <= row[ROUNDING_MOST] <= high * (1 + SLACK) + SLACK:
+            raise ValueError("row must be what a stream can come to: its rounding is impossible")
+        self._check_learnt(row)
+
+    def _rounding_range(self, mass: float) -> tuple[float, float]:
+        """Least and most Σ g·δ: outcomes learnt on a grid were forecast on it or a coarser one."""
+        least, start = 0.0, 0.0
+        for level in range(self.spec.level_at(mass) + 1):
+            # the event that reaches the end of a level may overshoot it by its scale
+            end = min(self.spec.end(level), mass)
+            least += self.rounding_cost(level) * max(end - start, 0.0)
+            start = max(start, end)
+        return least, self.rounding_cost(0) * mass
+
+    @abstractmethod
+    def _check_learnt(self, row: Vector) -> None:
+        """The same for what the kind keeps itself."""

@@ -1,0 +1,33 @@
+"""The kind behind a spec; kinds are shared by all forecasters and banks of a spec."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from fullswap.online.kind import Kind
+from fullswap.online.spec import Spec
+
+
+@lru_cache(maxsize=256)
+def kind_of(spec: Spec) -> Kind:
+    """The kind that plays this spec."""
+    # kernels compile on first use: each kind imports only its own
+    if spec.kind == "line":
+        from fullswap.online.line import Line
+
+        return Line(spec)
+    if spec.kind == "chain":
+        from fullswap.online.chain import Chain
+
+        return Chain(spec)
+    if spec.kind == "simplex":
+        from fullswap.online.simplex import SimplexMeans
+
+        return SimplexMeans(spec)
+    if spec.kind == "experts":
+        from fullswap.online.experts import Experts
+
+        return Experts(spec)
+    from fullswap.online.mesh import MeshExperts
+
+    return MeshExperts(spec)

@@ -1,0 +1,133 @@
+"""Grids of forecasters as plain data: a shape and a number, from which the points follow."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points, Vector
+
+MOST_POINTS = 1_000_000
+"""Of one grid: its rows take some tens of megabytes."""
+MOST_CELLS = 2**20
+SHAPES = ("even", "picks", "sines", "simplex")
+
+
+class Lattice(NamedTuple):
+    """One grid.
+
+    - "even": 0, 1/cells, …, 1
+    - "picks": those multiples of 1/cells whose numerators are ``picks``, from 0 to cells
+    - "sines": sin²(πi/2·cells), the ends moved half a cell inwards [LSS25]
+    - "simplex": all probability vectors with entries that are multiples of 1/cells
+    """
+
+    shape: str
+    cells: int
+    picks: tuple[int, ...] = ()
+
+    def to_list(self) -> list[Any]:
+        """Plain data, for JSON."""
+        return [self.shape, self.cells, *([list(self.picks)] if self.picks else [])]
+
+    @classmethod
+    def from_list(cls, stored: Any) -> Lattice:
+        """What ``to_list`` wrote, checked."""
+        if not isinstance(stored, list) or len(stored) not in (2, 3):
+            checks.refuse("lattice", "be [shape, cells] or [shape, cells, picks]", stored)
+        shape = checks.one_of("lattice shape", stored[0], SHAPES)
+        cells = checks.whole("lattice cells", stored[1], 1, MOST_CELLS)
+        picks = stored[2] if len(stored) == 3 else []
+        if not isinstance(picks, list) or bool(picks) != (shape == "picks"):
+            checks.refuse("lattice picks", "be a list, for shape 'picks' alone", picks)
+        chosen = tuple(checks.whole("lattice pick", pick, 0, cells) for pick in picks)
+        if chosen and (chosen[0] != 0 or chosen[-1] != cells or not _rising(chosen)):
+            checks.refuse("lattice picks", f"rise from 0 to {cells}", picks)
+        if shape == "sines" and cells < 2:
+            checks.refuse("lattice cells", "be at least 2 for shape 'sines'", cells)
+        return cls(shape, cells, chosen)
+
+    def size(self, classes: int) -> int:
+        """Number of points."""
+        if self.shape == "simplex":
+            return math.comb(self.cells + classes - 1, classes - 1)
+        return len(self.picks) or self.cells + 1
+
+
+def _rising(values: tuple[int, ...]) -> bool:
+    return all(a < b for a, b in zip(values, values[1:], strict=False))
+
+
+@lru_cache(maxsize=64)
+def points_of(lattice: Lattice, classes: int) -> Points:
+    """Points in rising order (n,), or vectors (n, K) for shape "simplex"; not to be written."""
+    if lattice.shape == "simplex":
+        values = _chamber(lattice.cells, classes)[1]
+    elif lattice.shape == "sines":
+        values = sines(lattice.cells)
+    else:
+        numerators = np.array(lattice.picks) if lattice.picks else np.arange(lattice.cells + 1)
+        values = numerators / lattice.cells
+    values.setflags(write=False)
+    return values
+
+
+def sines(cells: int) -> Vector:
+    """sin²(πi/2K), the ends moved half a cell inwards; nested when K doubles. [LSS25].
+
+    Examples
+    --------
+    >>> sines(2)
+    array([0.1464..., 0.5       , 0.8535...])
+    """
+    angles = np.arange(cells + 1) * (math.pi / (2 * cells))
+    angles[0], angles[-1] = math.pi / (4 * cells), math.pi / 2 - math.pi / (4 * cells)
+    points = np.sin(angles) ** 2
+    # exact mirror images, and the same numbers on every level
+    points[cells // 2] = 0.5 if cells % 2 == 0 else points[cells // 2]
+    points[(cells + 2) // 2 :] = 1.0 - points[: (cells + 1) // 2][::-1]
+    return points
+
+
+def logits(points: Vector) -> Vector:
+    """ln(p/(1 − p))."""
+    return np.log(points) - np.log1p(-points)
+
+
+def lookup_of(lattice: Lattice, classes: int) -> tuple[Indices, Indices, Indices]:
+    """(cells (d,), strides (d,), lookup) of a simplex, as in ``fullswap.kernels.kuhn``."""
+    d, cells = classes - 1, lattice.cells
+    strides = (cells + 1) ** np.arange(d - 1, -1, -1)
+    chamber, _ = _chamber(cells, classes)
+    lookup = np.full((cells + 1) ** d, -1, dtype=np.int64)
+    lookup[chamber @ strides] = np.arange(len(chamber))
+    return np.full(d, cells, np.int64), strides.astype(np.int64), lookup
+
+
+@lru_cache(maxsize=16)
+def _chamber(cells: int, classes: int) -> tuple[Indices, Points]:
+    """Cumulative sums 0 ≤ k_1 ≤ … ≤ k_d ≤ cells in lexicographic order, and their vectors."""
+    d = classes - 1
+    chamber = np.zeros((1, 0), np.int64)
+    for _ in range(d):
+        # every row is followed by each value from its last entry up
+        last = chamber[:, -1] if chamber.shape[1] else np.zeros(len(chamber), np.int64)
+        counts = cells + 1 - last
+        rows = np.repeat(np.arange(len(chamber)), counts)
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        chamber = np.column_stack((chamber[rows], last[rows] + offsets))
+    padded = np.column_stack((np.zeros(len(chamber)), chamber, np.full(len(chamber), cells)))
+    return chamber, np.diff(padded, axis=1) / cells
+
+
+def places_in(coarse: Points, fine: Points) -> Indices:
+    """Where the points of a coarser grid are among those of a finer one that contains them."""
+    place = {row.tobytes(): i for i, row in enumerate(fine + 0.0)}
+    try:
+        return np.array([place[row.tobytes()] for row in coarse + 0.0], dtype=np.int64)
+    except KeyError:
+        raise ValueError("levels must be nested: a point of one is not in the next") from None

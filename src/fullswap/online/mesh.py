@@ -1,0 +1,185 @@
+"""Recalibration of several classes: experts on a grid of the simplex, played by a closed class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.kernels import experts_mesh as kernel
+from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.experts import KINDS, TOTALS
+from fullswap.kernels.logistic import SCALING_VARIANCE
+from fullswap.online.claims import Claim
+from fullswap.online.expert_rows import ODDS_BLANK, ExpertRows
+from fullswap.online.kind import Play
+from fullswap.online.lattices import lookup_of
+from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
+from fullswap.theorems import IMAGINED
+
+
+class MeshExperts(ExpertRows, SimplexRows):
+    """A play is (members, shares, what they recommend, their means, memo), arrays."""
+
+    squared_diameter = 2.0
+    last_kind = "shifted by likeliest class"
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        """Closed classes are rarely wider."""
+        return 4 * self.spec.classes
+
+    @property
+    def base(self) -> int:
+        """Head, totals and mix, recalibrations, errors by likeliest class."""
+        return HEAD + TOTALS + 3 * self.experts + self._scaling + self._likely
+
+    @property
+    def columns(self) -> int:
+        """Mass, odds, outcomes."""
+        return kernel.ONES + self.spec.classes
+
+    @property
+    def _scaling(self) -> int:
+        return self.inputs * 2 * (self.spec.classes + 1) * (self.spec.classes + 2)
+
+    @property
+    def _likely(self) -> int:
+        return self.inputs * self.spec.classes * (1 + self.spec.classes)
+
+    def _blank_points(self, level: int) -> Points:
+        blank = np.zeros((self.spec.levels[level].size(self.spec.classes), self.columns))
+        blank[:, kernel.ODDS] = ODDS_BLANK
+        return blank
+
+    def _blank_shared(self) -> Vector:
+        size = self.spec.classes + 1
+        one = np.zeros((size, size + 1))
+        one[0, 0] = 1.0  # slope; biases start at 0
+        one[:, 1:] = np.eye(size) / SCALING_VARIANCE
+        recalibrations = np.tile(one.ravel(), 2 * self.inputs)
+        return np.concatenate((self._blank_mix(), recalibrations, np.zeros(self._likely)))
+
+    def _compile(
+        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
+        deltas: Vector,
+    ) -> Any:  # fmt: skip
+        classes = self.spec.classes
+        self._lattice = lookup_of(self.spec.levels[0], classes)
+        self._grid = grid
+        # of a location: cumulative sums and fractional parts; of a recommendation: q and μ
+        self._work = np.zeros((4, classes + 1)), np.zeros(classes + 1, np.int64)
+        self._matrix = np.zeros((classes + 4, classes + 1))
+        self._arguments = (
+            grid, first, ends, places, blank, self.base, deltas, self.spec.realised, IMAGINED,
+            self.prior, self._lattice,
+        )  # fmt: skip
+        return self._with_room(self.width)
+
+    def _with_room(self, room: int) -> Any:
+        self._room = room
+        return kernel.MeshSpec(
+            *self._arguments, self._walk(room), self._work, self._matrix, self._ticket(room)
+        )
+
+    def _ticket(self, room: int) -> tuple[Any, ...]:
+        classes, n = self.spec.classes, len(self._grid)
+        memo = np.zeros((1 + 2 * self.inputs + self.experts, classes))
+        # a search that finds a closed class may list the whole grid before it is cut
+        return (
+            np.zeros(max(n, room), np.int64), np.zeros(max(room, classes)),
+            np.zeros((room, classes)), np.zeros((room, classes)), memo,
+        )  # fmt: skip
+
+    def widen(self, size: int) -> None:
+        """Make room for supports of this size."""
+        self.kernel = self._with_room(max(size, self._room))
+
+    def forecast(self, row: Vector, context: Any) -> Play:
+        """A stationary distribution on a few points; the memo is all that was advised."""
+        size = -1
+        while size < 0:
+            ticket = self._ticket(self._room)
+            size = kernel.mesh_forecast(
+                self._grid, row, self.base, IMAGINED, self._lattice, self.kernel.walk, self._work,
+                context, self.inputs, ticket,
+            )  # fmt: skip
+            if size < 0:
+                self.widen(-2 * size)
+        members, shares, targets, means, memo = ticket
+        return members[:size].copy(), shares[:size], targets[:size], means[:size], memo
+
+    def learn(
+        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+    ) -> bool:
+        """Feed one outcome (K,)."""
+        due: bool = kernel.mesh_learn(
+            self._grid, row, self.base, self.kernel.prior, self.rounding_cost(0),
+            self.spec.end(0), self.spec.realised, self._matrix, play, len(play[0]), drawn, scale,
+            outcome, number,
+        )  # fmt: skip
+        return due
+
+    def encode(self, play: Play) -> list[float]:
+        """Size, members, shares, targets, means, memo."""
+        return [float(len(play[0])), *(float(v) for part in play for v in part.ravel())]
+
+    def decode(self, numbers: list[float], level: int) -> Play:
+        """The same, checked; an absent model is NaN."""
+        classes = self.spec.classes
+        members, shares = self._decode_support(numbers, level, 2 * classes)
+        size, rows = len(members), 1 + 2 * self.inputs + self.experts
+        rest = np.array(numbers[1 + 2 * size :])
+        if len(rest) != (2 * size + rows) * classes:
+            raise ValueError(f"play must have {1 + 2 * size + (2 * size + rows) * classes} numbers")
+        vectors = rest.reshape(-1, classes)
+        targets, means, memo = vectors[:size], vectors[size : 2 * size], vectors[2 * size :]
+        present = ~np.isnan(memo[1 : 1 + self.inputs]).any(axis=1)
+        logs = memo[1 + self.inputs : 1 + 2 * self.inputs]
+        opinions = memo[1 + 2 * self.inputs :].reshape(self.inputs, KINDS, classes)
+        if not (
+            present.any()
+            and (present.all() or self.spec.models > 1)
+            and np.isfinite(logs).all()
+            and np.isnan(memo[1 : 1 + self.inputs][~present]).all()
+            and np.isnan(opinions[~present]).all()
+        ):
+            raise ValueError("play must hold what models said, got a memo that does not agree")
+        said = memo[1 : 1 + self.inputs][present]
+        check_vectors(np.concatenate((targets, means, memo[:1], said)))
+        check_vectors(opinions[present].reshape(-1, classes))
+        return tuple(np.ascontiguousarray(part) for part in (members, shares, targets, means, memo))
+
+    def claims(self, row: Vector) -> list[Claim]:
+        """Calibration error first, then the excess Brier score against each expert."""
+        columns = self.point_columns(row)
+        weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES :]
+        means = ones / np.where(weights > 0, weights, 1.0)[:, None]
+        error = float((weights * np.square(self.points(int(row[LEVEL])) - means).sum(axis=1)).sum())
+        regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
+        most = float(row[ROUNDING_MOST])
+        return self._claims(row, error, regret, most, most)
+
+    def _check_learnt(self, row: Vector) -> None:
+        columns, classes = self.point_columns(row), self.spec.classes
+        weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES :]
+        begin = self.base - self._scaling - self._likely
+        scaling = row[begin : begin + self._scaling].reshape(-1, classes + 1, classes + 2)
+        likely = row[begin + self._scaling : self.base].reshape(-1, 1 + classes)
+        mass = float(row[MASS])
+        slack = 1e-9 * (1 + mass)
+        odds = columns[:, kernel.ODDS]
+        precision = scaling[:, :, 1:]
+        sound = (
+            self._check_mix(row)
+            and vectors_agree(weights, ones, mass)
+            and (odds[weights == 0] == ODDS_BLANK).all()
+            and (np.abs(odds - ODDS_BLANK) <= 2 * weights + slack).all()
+            and (np.abs(precision - precision.transpose(0, 2, 1)) <= slack).all()
+            and (np.linalg.eigvalsh(precision) > 0).all()
+            and (likely[:, 0] >= 0).all()
+            and (np.abs(likely[:, 1:]) <= likely[:, :1] + slack).all()
+        )
+        if not sound:
+            raise ValueError("row must be what a stream can come to: its experts do not agree")

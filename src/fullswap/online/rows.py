@@ -1,0 +1,116 @@
+"""Rows of streams in one array, and what compiled loops need beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullswap.base.draws import words
+from fullswap.base.protocols import Indices, Vector
+from fullswap.kernels import events
+from fullswap.kernels.columns import LEVEL
+from fullswap.online.kind import Kind
+
+GROWTH = 1.25
+"""How much more memory is taken when the arena is full."""
+
+
+class Rows:
+    """The rows of S streams of one kind; those of a single stream are its row exactly.
+
+    Attributes
+    ----------
+    arena : (W,) array
+        All rows.
+    start : (S,) array
+        Where each stream's row begins.
+    """
+
+    def __init__(self, kind: Kind, seed: int, streams: list[int]) -> None:
+        self.kind = kind
+        self.seed = np.array(words(seed), dtype=np.uint64)
+        self.words: NDArray[np.uint64] = np.zeros((0, 2), np.uint64)
+        self.arena: Vector = np.zeros(0)
+        self.start: Indices = np.zeros(0, np.int64)
+        self._room = np.full(1 + len(kind.spec.levels), -1, np.int64)
+        self._room[0] = 0
+        self.add(streams)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the rows and of what finds them."""
+        return self.arena.nbytes + self.start.nbytes + self.words.nbytes
+
+    def add(self, streams: list[int]) -> None:
+        """Blank rows for these streams (128-bit numbers), behind the others."""
+        blank = self.kind.blank
+        top, width = int(self._room[0]), len(blank)
+        more = len(streams) * width
+        single = not len(self.start) and len(streams) == 1
+        arena = self.arena
+        if top + more > len(arena):
+            arena = _grown(arena, top + more, exact=single)
+        arena[top : top + more] = np.tile(blank, len(streams))
+        own = np.array([words(stream) for stream in streams], np.uint64).reshape(-1, 2)
+        starts = np.concatenate((self.start, top + width * np.arange(len(streams))))
+        both = np.concatenate((self.words, own))
+        room = self._room.copy()
+        room[0] = top + more
+        # what is new becomes visible last and at once
+        self.arena, self._room = arena, room
+        self.words, self.start = both, starts
+
+    def row(self, stream: int) -> Vector:
+        """The row of a stream: a view, until it is refined."""
+        begin = int(self.start[stream])
+        return self.arena[begin : begin + self.kind.row_width(int(self.arena[begin + LEVEL]))]
+
+    def refine(self, stream: int) -> None:
+        """Give a stream that is due its wider row; room is made for it."""
+        kind = self.kind
+        level = int(self.arena[self.start[stream] + LEVEL])
+        kind.reach(level + 1)
+        wider = kind.row_width(level + 1)
+        if len(self.start) == 1:
+            arena = np.empty(wider)
+            events.refine(kind.kernel, self.row(0), arena)
+            room = self._room.copy()
+            room[0] = wider
+            self.arena, self._room = arena, room
+            return
+        if self._room[0] + wider > len(self.arena):
+            self.arena = _grown(self.arena, int(self._room[0]) + wider)
+        events.move(kind.kernel, self.arena, self.start, self._room, stream)
+
+    def put(self, stream: int, row: Vector) -> None:
+        """Replace the row of a stream by one from outside, which has been checked."""
+        if len(self.start) == 1:
+            self.arena = np.array(row)
+            self._room[0] = len(row)
+            return
+        top = int(self._room[0])
+        if top + len(row) > len(self.arena):
+            self.arena = _grown(self.arena, top + len(row))
+        self.arena[top : top + len(row)] = row
+        self._room[0] = top + len(row)
+        self.start[stream] = top
+
+    def run(self, streams: Indices, arguments: tuple[Any, ...]) -> tuple[int, int, int]:
+        """Hand events to the compiled loop; see ``fullswap.kernels.events.run``."""
+        done: tuple[int, int, int] = events.run(
+            self.kind.kernel, self.arena, self.start, self._room, self.words, self.seed, streams,
+            *arguments,
+        )  # fmt: skip
+        return done
+
+
+def _grown(arena: Vector, least: int, exact: bool = False) -> Vector:
+    size = least if exact else max(least, int(GROWTH * len(arena)))
+    larger = np.zeros(size)
+    larger[: len(arena)] = arena
+    return larger

@@ -1,0 +1,179 @@
+"""Forecasts that wait for their outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fullswap.base import checks
+from fullswap.base.protocols import Vector
+from fullswap.online.kind import Kind, Play
+
+
+class Forecast:
+    """One forecast: a distribution over grid points, its mean, and the draw that was issued.
+
+    The three differ, and each has its use: ``issued`` is what to publish where the guarantee is
+    for issued forecasts; ``mean`` is deterministic; ``points`` and ``weights`` (shape (m,), or
+    (m, K) for K classes) are the whole distribution. ``id`` names the forecast when its outcome
+    arrives late. It is also the ticket with which the outcome is learnt: ``level`` says on which
+    grid it was played.
+    """
+
+    __slots__ = ("_drawn", "_kind", "_play", "id", "level")
+
+    def __init__(self, kind: Kind, number: int, level: int, play: Play, drawn: int) -> None:
+        self.id = number
+        self.level = level
+        self._kind, self._play, self._drawn = kind, play, drawn
+
+    @property
+    def points(self) -> Any:
+        """Support of the distribution, shape (m,) or (m, K)."""
+        indices, _ = self._kind.support(self._play)
+        return self._kind.points(self.level)[list(indices)]
+
+    @property
+    def weights(self) -> Vector:
+        """Probabilities of the support points, shape (m,)."""
+        return np.array(self._kind.support(self._play)[1])
+
+    @property
+    def mean(self) -> Any:
+        """Mean of the distribution: a number, or K numbers."""
+        indices, weights = self._kind.support(self._play)
+        grid = self._kind.points(self.level)
+        mean = sum(w * grid[i] for i, w in zip(indices, weights, strict=True))
+        return float(mean) if grid.ndim == 1 else mean
+
+    @property
+    def issued(self) -> Any:
+        """The point drawn from the distribution: a number, or K numbers."""
+        point = self._kind.points(self.level)[self._issued_index]
+        return float(point) if np.ndim(point) == 0 else point.copy()
+
+    @property
+    def _issued_index(self) -> int:
+        return int(self._play[self._drawn] if self._kind.pairs else self._play[0][self._drawn])
+
+    def learners(self) -> list[int]:
+        """The grid points, of its own level, that will learn from the outcome."""
+        if self._kind.spec.realised:
+            return [self._issued_index]
+        return list(self._kind.support(self._play)[0])
+
+    def same_as(self, other: Forecast) -> bool:
+        """Whether distribution and draw are the same."""
+        return self is other or (
+            self._drawn == other._drawn
+            and self._kind.spec == other._kind.spec
+            and self.level == other.level
+            and np.array_equal(
+                self._kind.encode(self._play), other._kind.encode(other._play), equal_nan=True
+            )
+        )
+
+    def to_list(self) -> list[Any]:
+        """Id, level, place of the draw, and the play as plain numbers; NaN is None."""
+        numbers = self._kind.encode(self._play)
+        plain = [None if value != value else value for value in numbers]
+        return [self.id, self.level, self._drawn, plain]
+
+    @classmethod
+    def from_list(cls, kind: Kind, stored: Any) -> Forecast:
+        """What ``to_list`` gave, checked against the grids of the kind."""
+        if not isinstance(stored, list) or len(stored) != 4 or not isinstance(stored[3], list):
+            checks.refuse("pending forecast", "be [id, level, drawn, numbers]", stored)
+        number = checks.whole("id", stored[0], 0, checks.MOST_EVENTS)
+        level = checks.whole("level", stored[1], 0, len(kind.spec.levels) - 1)
+        numbers = [np.nan if v is None else checks.number("play", v) for v in stored[3]]
+        play = kind.decode(numbers, level)
+        size = 2 if kind.pairs else len(play[0])
+        drawn = checks.whole("drawn", stored[2], 0, size - 1)
+        weights = (play[2], 1 - play[2]) if kind.pairs else play[1]
+        if not weights[drawn] > 0:
+            checks.refuse("drawn", "be a point of positive weight", drawn)
+        return cls(kind, number, level, play, drawn)
+
+    def __repr__(self) -> str:
+        grid = self._kind.points(self.level)
+        support = zip(*self._kind.support(self._play), strict=True)
+        parts = ", ".join(f"{np.array2string(grid[i], precision=4)}: {w:.4g}" for i, w in support)
+        return f"Forecast(id={self.id}, issued={self.issued!r}, distribution={{{parts}}})"
+
+
+class Pending:
+    """The forecasts of one stream that wait, and how many wait at each grid point."""
+
+    __slots__ = ("_counts", "tickets")
+
+    def __init__(self) -> None:
+        self.tickets: dict[int, Forecast] = {}
+        self._counts: dict[tuple[int, int], int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.tickets)
+
+    def __iter__(self) -> Iterator[Forecast]:
+        return iter(sorted(self.tickets.values(), key=lambda ticket: ticket.id))
+
+    def add(self, ticket: Forecast) -> None:
+        """One more waits."""
+        if self.tickets and self._counts is not None:
+            self._count(ticket, 1)
+        self.tickets[ticket.id] = ticket
+
+    def remove(self, ticket: Forecast) -> None:
+        """This one waits no longer."""
+        del self.tickets[ticket.id]
+        if self._counts is not None:
+            self._count(ticket, -1)
+
+    def find(self, forecast: Any, next_id: int) -> Forecast:
+        """The forecast that is meant by itself, by its id, or by None if it is the only one."""
+        if forecast is None:
+            if len(self.tickets) != 1:
+                raise ValueError(
+                    "update: no forecast is pending; call predict() first"
+                    if not self.tickets
+                    else f"forecast must be given: {len(self.tickets)} forecasts are pending"
+                )
+            return next(iter(self.tickets.values()))
+        number = forecast.id if isinstance(forecast, Forecast) else forecast
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            checks.refuse("forecast", "be a Forecast or its id", forecast)
+        ticket = self.tickets.get(int(number))
+        if ticket is None:
+            made = 0 <= number < next_id
+            why = "it had its outcome, or was dropped" if made else "this forecaster did not make it"
+            raise ValueError(f"forecast {number} is not pending: {why}")
+        # equal by value, because a restart makes new objects for the forecasts that wait
+        if isinstance(forecast, Forecast) and not forecast.same_as(ticket):
+            raise ValueError(f"forecast {number} was made by another forecaster")
+        return ticket
+
+    def waiting(self, kind: Kind, level: int, learners: Any) -> int:
+        """Most forecasts that wait at one of these grid points of a level."""
+        if not self.tickets:
+            return 0
+        if self._counts is None:
+            self._counts = {}
+            for ticket in self.tickets.values():
+                self._count(ticket, 1)
+        totals: dict[int, int] = {}
+        for (own, index), count in self._counts.items():
+            place = index if own == level else int(kind.lift([index], own, level)[0])
+            totals[place] = totals.get(place, 0) + count
+        return max((totals.get(int(i), 0) for i in learners), default=0)
+
+    def _count(self, ticket: Forecast, by: int) -> None:
+        assert self._counts is not None
+        for index in ticket.learners():
+            key = (ticket.level, index)
+            count = self._counts.get(key, 0) + by
+            if count > 0:
+                self._counts[key] = count
+            else:
+                self._counts.pop(key, None)
