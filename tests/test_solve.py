@@ -1,5 +1,6 @@
 """The solver: gaps checked by slow loops, known answers, budgets, going on, bad input."""
 
+import contextlib
 import sys
 
 import numpy as np
@@ -148,6 +149,22 @@ def test_progress_tells_the_gap(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_the_bar_fills_as_the_gap_falls(monkeypatch):
+    done = []
+
+    class Bar(contextlib.nullcontext):
+        def __init__(self, total, wanted, what):
+            super().__init__(self)
+
+        def update(self, part, what):
+            done.append(part)
+
+    monkeypatch.setattr(sys.modules[solve.__module__], "Progress", Bar)
+    solve(random_game((60, 50)), 1e-4, "matching")
+    assert done == sorted(done) and done[0] == 0 and done[-1] == 100
+    assert any(20 < part < 80 for part in done)
+
+
 def test_error_of_a_lower_rank_counts():
     rng = np.random.default_rng(2)
     full = np.outer(rng.random(20), rng.random(15)) + 1e-3 * rng.random((20, 15))
@@ -209,7 +226,7 @@ def test_objectives_hold_with_a_start_a_budget_and_a_continuum():
 
 
 def test_a_large_auction_given_as_matrices():
-    bids = np.linspace(0, 1, 3_000)
+    bids = np.linspace(0, 1, 1_000)
     wins = (bids[:, None] > bids) + 0.5 * (bids[:, None] == bids)
     auction = from_matrices(wins * (1 - bids[:, None]), (1 - wins) * (0.8 - bids))
     equilibrium = solve(auction, gap=0.01, method="matching")

@@ -136,3 +136,21 @@ def test_nothing_was_asked_of_a_profile_made_by_hand():
     chicken = from_matrices([[0, 7], [2, 6]], [[0, 2], [7, 6]])
     assert verify(chicken, [[1.0, 0.0], [0.0, 0.0]]).reached is None
     assert verify(chicken, solve(chicken)).reached is True
+
+
+def test_masks_are_no_numbers_of_actions():
+    chicken = from_matrices([[0, 7], [2, 6]], [[0, 2], [7, 6]])
+    with pytest.raises(ValueError, match=r"support\[:, 0\] must be numbers of actions and no mask"):
+        chicken.payoffs(np.array([[True, False]]))
+
+
+def test_games_do_not_change_with_the_arrays_they_were_made_of():
+    first, second = np.array([[0.0, 7.0], [2.0, 6.0]]), np.array([[0.0, 2.0], [7.0, 6.0]])
+    games = [
+        from_matrices(first, second),
+        from_tensor(np.stack((first, second))),
+        StructuredGame.from_embeddings(np.eye(2), first.T, second, np.eye(2)),
+    ]
+    first[:] = second[:] = -1.0
+    for game in games:
+        assert game.payoffs([[0, 1], [1, 0]]).tolist() == [[7.0, 2.0], [2.0, 7.0]]

@@ -224,7 +224,8 @@ def matrix(name: str, values: Any, shape: tuple[int | None, int | None] = (None,
     fits = array.ndim == 2 and 0 not in array.shape
     if not fits or any(k not in (None, have) for k, have in zip(shape, array.shape, strict=True)):
         n, d = ("nd"[i] if k is None else str(k) for i, k in enumerate(shape))
-        refuse_shape(name, f"({n}, {d}), none of them 0", array)
+        free = " and ".join(k for k in (n, d) if k in "nd")
+        refuse_shape(name, f"({n}, {d})" + (f" with {free} >= 1" if free else ""), array)
     return array
 
 

@@ -54,6 +54,8 @@ class ActionSet(ABC):
         if self.size is None:
             column = checks.floats(name, actions)
         else:
+            if np.asarray(actions).dtype == bool:
+                checks.refuse(name, "be numbers of actions and no mask", actions)
             column = checks.indices(name, actions, self.size)
         if column.ndim != 1:
             checks.refuse_shape(name, "(m,)", column)
@@ -199,7 +201,7 @@ class Product(ActionSet):
         sizes = [part.size for part in self.parts]
         self.size = math.prod(sizes)
         if self.size >= MOST_NUMBERED:
-            checks.refuse("parts", f"make fewer than {MOST_NUMBERED:.3g} plans", self.size)
+            checks.refuse("parts", f"make fewer than {MOST_NUMBERED} plans", self.size)
         self.dim = sum(part.dim for part in self.parts)
         self._sizes = np.array(sizes, dtype=np.int64)
         self._strides = np.append(np.cumprod(self._sizes[::-1])[-2::-1], 1).astype(np.int64)

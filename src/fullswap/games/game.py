@@ -57,7 +57,7 @@ class StructuredGame:
         self._against = tuple(against)
         self.name = name
         if len(self.actions) < 2:
-            checks.refuse("actions", "be sets of at least 2 players", self.actions)
+            checks.refuse("actions", "be sets of at least 2 players", len(self.actions))
         checks.same_length("against", self._against, "actions", len(self.actions))
         for p, s in enumerate(self.actions):
             checks.instance(f"actions[{p}]", s, ActionSet, "a set of fullswap.games")

@@ -105,7 +105,10 @@ class StructuredLearner:
             seen: ActionSet = actions
             length, turned = limit, np.eye(actions.dim)
         else:
-            seen, turned, self._beyond = _rounded(actions, axes, limit @ axes)
+            along = limit @ axes
+            if not along.any():
+                checks.refuse("bound", "have a vector that tells the actions apart", bound)
+            seen, turned, self._beyond = _rounded(actions, axes, along)
             length = 1.0
         self.hull = Hull(seen)
         self._axes: Points = turned @ self.hull.axes
@@ -167,7 +170,9 @@ class StructuredLearner:
 
     def run(self, vectors: ArrayLike) -> None:
         """Play against payoff vectors (T, dim) fixed in advance: the loop of play and observe."""
-        array = checks.matrix("vectors", vectors, (None, self.actions.dim))
+        array = checks.floats("vectors", vectors)
+        if array.ndim != 2 or array.shape[1] != self.actions.dim:
+            checks.refuse_shape("vectors", f"(T, {self.actions.dim})", array)
         if self._inner is None:
             self._rounds += len(array)
             return
@@ -188,7 +193,7 @@ class StructuredLearner:
             missed = np.abs((vectors[:, :, None] * self._beyond).sum(axis=1)).max(axis=1)
             outside = missed > _BEYOND * np.abs(vectors).max(axis=1)
             rule = "be mixtures of those given as bound, inside of their span"
-            checks.refuse_at("payoff vectors", rule, vectors, outside)
+            checks.refuse_at("vectors", rule, vectors, outside)
         losses: Points = -(vectors[:, :, None] * self._axes).sum(axis=1)
         return losses
 
@@ -199,8 +204,6 @@ def _rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionS
     Also the matrices that take a vector w of the embedding space there, w·turned, and to what of
     it lies outside of the span of the given ones, w·beyond.
     """
-    if not np.abs(vectors).max() > 0:
-        checks.refuse("bound", "have a vector that tells the actions apart", vectors)
     to_point, to_vector = rounding_maps(vectors)
     beyond = axes @ (np.eye(axes.shape[1]) - to_vector.T @ to_point)
     return Stretched(actions, to_point @ axes.T), axes @ to_vector.T, beyond
@@ -208,7 +211,7 @@ def _rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionS
 
 def _as_bound(bound: ArrayLike, dim: int) -> float | Points:
     """A positive number, or finite rows (k, dim)."""
-    if isinstance(bound, list | tuple | np.ndarray) and np.shape(bound) != ():
+    if isinstance(bound, list | tuple) or np.ndim(bound):
         return checks.matrix("bound", bound, (None, dim))
     return checks.setting("bound", bound, above=0.0)
 

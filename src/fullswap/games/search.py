@@ -23,7 +23,7 @@ MOST_ROUNDS = 200_000
 FIRST_LOOK = 32
 """Rounds played before the first look."""
 _LOOKS = 3
-"""The next look comes when the average has a third more rounds: looks cost as much as rounds."""
+"""The next look comes when the average has a third more rounds: looks stay a share of the work."""
 _POLISHED = 2_500
 """Joint actions up to which a linear programme is tried when self-play is slow."""
 _PATIENT_ROUNDS = 2_000
@@ -87,7 +87,7 @@ class Search:
         gap = max(float(a.gains.sum()) + e for a, e in zip(answers, self._slack, strict=True))
         if gap < self._best_gap:
             self._best_gap, self._best, self._checked = gap, joint, None
-        self._first_gap = min(self._first_gap, max(gap, self.gap))
+        self._first_gap = gap if self._first_gap == math.inf else self._first_gap
         self._bar.update(self._done_of_100(), f"gap {self._best_gap:.3g}, {self._rounds} rounds")
         return gap, answers
 

@@ -145,7 +145,9 @@ def _fits(sizes: list[int | None]) -> bool:
 def _generator(seed: int | np.random.Generator) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
-    return np.random.default_rng(checks.whole("seed", seed, 0))
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        checks.refuse("seed", "be a whole number >= 0 or a numpy Generator", seed)
+    return np.random.default_rng(int(seed))
 
 
 def _check(

@@ -122,9 +122,11 @@ def _as_profile(game: StructuredGame, profile: Profile) -> tuple[NDArray[Any], V
             table = np.asarray(profile)
         except ValueError:  # not rectangular
             table = np.array(None)
-        if table.dtype.kind not in "biuf" or table.shape != sizes:
-            rule = f"be a tuple (support, weights), or a table of probabilities of shape {sizes}"
+        if table.dtype.kind not in "biuf":
+            rule = "be a tuple (support, weights), or a table of probabilities"
             checks.refuse("profile", rule, profile)
+        if table.shape != sizes:
+            checks.refuse_shape("profile", f"{sizes} or be a tuple (support, weights)", table)
         support = np.argwhere(table != 0)
         weights = checks.vector("probabilities", table[tuple(support.T)])
     checks.refuse_at("weights", "be at least 0", weights, weights < 0)

@@ -48,7 +48,8 @@ def cournot(
     """
     k = checks.whole("players", players, 2)
     a, b = checks.setting("demand", demand, above=0.0), checks.setting("slope", slope, above=0.0)
-    costs = checks.vector("cost", cost if np.ndim(cost) else [cost] * k, k).copy()
+    given = checks.numbers("cost", cost)
+    costs = checks.vector("cost", given if given.ndim else np.full(k, given), k).copy()
     outputs, quantity = _quantities(0.0, a / b, grid)
 
     def against(i: int) -> Against:
