@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullswap.games.actions import Vectors
+from fullswap.games.extensive.sequence import SequenceForm
+from fullswap.games.extensive.tree import CHANCE
 from fullswap.games.files import efg, nfg, parse, read
 from fullswap.games.files.tokens import Scanner
-from fullswap.games.sequence import SequenceForm
-from fullswap.games.tree import CHANCE
 from fullswap.games.verify import verify
 
 GAMES = Path(__file__).resolve().parents[2] / "shared" / "data" / "games"
@@ -84,18 +84,18 @@ def test_sizes_of_kuhn_poker():
 
 
 def test_payoffs_change_with_the_first_player_fastest():
-    found = table(PAYOFFS)
-    np.testing.assert_array_equal(found.payoffs[0], [[1, 1], [0, 0], [0, 2]])
-    np.testing.assert_array_equal(found.payoffs[1], [[1, 1], [2, 3], [2, 0]])
-    assert found.title == "Selten" and found.players == ("one", "two")
-    assert found.actions == (("1", "2", "3"), ("1", "2"))
+    parsed = table(PAYOFFS)
+    np.testing.assert_array_equal(parsed.payoffs[0], [[1, 1], [0, 0], [0, 2]])
+    np.testing.assert_array_equal(parsed.payoffs[1], [[1, 1], [2, 3], [2, 0]])
+    assert parsed.title == "Selten" and parsed.players == ("one", "two")
+    assert parsed.actions == (("1", "2", "3"), ("1", "2"))
 
 
 def test_outcomes_say_the_same_as_payoffs():
-    found = table(OUTCOMES)
-    np.testing.assert_array_equal(found.payoffs, table(PAYOFFS).payoffs)
-    assert found.comment == 'from "the" paper'
-    game = found.game("Selten")
+    parsed = table(OUTCOMES)
+    np.testing.assert_array_equal(parsed.payoffs, table(PAYOFFS).payoffs)
+    assert parsed.comment == 'from "the" paper'
+    game = parsed.game("Selten")
     assert [game.actions[0].describe(k) for k in range(3)] == ["a", "b", "c"]
     assert game.actions[1].describe(1) == "y"
 
@@ -126,15 +126,15 @@ def test_three_players_in_a_table():
 
 
 def test_a_tree_in_all_its_forms():
-    found = tree(TREE)
-    assert (found.title, found.comment, found.players) == ("Coins", "what it is", ("Ann", "Bob"))
-    assert [s.player for s in found.sets] == [CHANCE, 0, 1]
-    assert [s.name for s in found.sets] == ["coin", "Ann sees", "Bob"]
-    assert found.sets[0].probabilities == (0.5, 0.5)
-    assert found.parents == [-1, 0, 1, 1, 3, 3, 0, 6, 7, 7, 6]
-    assert found.branches == [0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1]
+    parsed = tree(TREE)
+    assert (parsed.title, parsed.comment, parsed.players) == ("Coins", "what it is", ("Ann", "Bob"))
+    assert [s.player for s in parsed.sets] == [CHANCE, 0, 1]
+    assert [s.name for s in parsed.sets] == ["coin", "Ann sees", "Bob"]
+    assert parsed.sets[0].probabilities == (0.5, 0.5)
+    assert parsed.parents == [-1, 0, 1, 1, 3, 3, 0, 6, 7, 7, 6]
+    assert parsed.branches == [0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1]
     ante, up, third = (1.0, -1.0), (0.5, -0.5), (2.0, 0.25)
-    assert found.payoffs == [None, ante, up, None, third, None, None, ante, up, third, up]
+    assert parsed.payoffs == [None, ante, up, None, third, None, None, ante, up, third, up]
 
 
 def test_payoffs_on_the_way_add_up():

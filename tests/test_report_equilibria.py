@@ -371,7 +371,7 @@ def test_bad_options_of_the_joint_distribution(options, message):
         (zoo.cournot, {0: (0.1, "q", 2)}, r"marks\[0\] is \(0.1, 'q', 2\); allowed"),
         (zoo.cournot, {0: np.nan}, r"marks\[0\] = nan must be finite"),
         (zoo.cournot, {1: 7.5}, r"marks\[1\] = 7.5 must lie in \[0, 1\]"),
-        (zoo.chicken, {0: 2}, r"marks\[0\] = 2 must lie between 0 and 1"),
+        (zoo.chicken, {0: 2}, r"marks\[0\] = 2 must be whole numbers from 0 to 1"),
         (zoo.chicken, {0: 0.5}, r"marks\[0\] = 0.5 must be whole numbers"),
         (zoo.quadratic_2d, {0: (1.0, 0.0)}, "allowed for curves and finite sets only"),
     ],

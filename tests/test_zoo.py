@@ -23,18 +23,18 @@ def lp(game, weights):
     rows = []
     for player, table in enumerate(payoffs):
         own_first = np.moveaxis(table, player, 0)
-        for told, instead in itertools.permutations(range(shape[player]), 2):
+        for played, instead in itertools.permutations(range(shape[player]), 2):
             row = np.zeros_like(own_first)
-            row[told] = own_first[instead] - own_first[told]
+            row[played] = own_first[instead] - own_first[played]
             rows.append(np.moveaxis(row, 0, player).ravel())
     total = sum(w * table for w, table in zip(weights, payoffs, strict=True)).ravel()
     extremes = []
     for sign in (-1, 1):
-        found = linprog(
+        solution = linprog(
             sign * total, A_ub=np.array(rows), b_ub=np.zeros(len(rows)),
             A_eq=np.ones((1, total.size)), b_eq=[1.0], method="highs",
         )  # fmt: skip
-        extremes.append((float(total @ found.x), found.x.reshape(shape)))
+        extremes.append((float(total @ solution.x), solution.x.reshape(shape)))
     return extremes
 
 
@@ -45,8 +45,8 @@ def test_every_game_of_the_list_can_be_checked(name):
     rng = np.random.default_rng(0)
     columns = [s.best(rng.normal(size=(7, s.dim)))[0] for s in game.actions]
     support = np.column_stack(columns)
-    found = verify(game, (support, np.full(7, 1 / 7)))
-    assert np.isfinite(found.payoffs).all() and found.gap >= 0
+    checked = verify(game, (support, np.full(7, 1 / 7)))
+    assert np.isfinite(checked.payoffs).all() and checked.gap >= 0
     assert all(s.describe(c[0]) for s, c in zip(game.actions, columns, strict=True))
 
 
@@ -96,8 +96,8 @@ def test_gibson():
 def test_von_stengel_forges_pays_zero_and_six():
     game = zoo.von_stengel_forges()
     for weights, value in (((1, 0), 0.0), ((0, 1), 6.0)):
-        for found, _ in lp(game, weights):
-            assert found == pytest.approx(value, abs=1e-7)
+        for total, _ in lp(game, weights):
+            assert total == pytest.approx(value, abs=1e-7)
     # accept whoever sends X; only the good send X: good for both but a bad one would send X too
     telling = np.zeros((4, 4))
     telling[1, 1] = 1
@@ -111,13 +111,13 @@ def test_kuhn_poker_pays_minus_one_in_eighteen():
     np.testing.assert_allclose(first, -second, atol=1e-12)
     # max v with xᵀU >= v, x a distribution
     n, m = first.shape
-    found = linprog(
+    solution = linprog(
         np.append(np.zeros(n), -1.0),
         A_ub=np.column_stack((-first.T, np.ones(m))), b_ub=np.zeros(m),
         A_eq=np.append(np.ones(n), 0.0)[None], b_eq=[1.0],
         bounds=[(0, None)] * n + [(None, None)],
     )  # fmt: skip
-    assert -found.fun == pytest.approx(-1 / 18)
+    assert -solution.fun == pytest.approx(-1 / 18)
 
 
 # --- circles, parabolas, discs ----------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_ring(n, others, shift):
 
 def test_ring_has_no_pure_equilibrium():
     game = zoo.ring(100, 90, shift=1.0)
-    gaps = [verify(game, ([[i, j]], [1.0])).gap for i in range(0, 100, 7) for j in range(90)]
+    gaps = [verify(game, ([[i, j]], [1.0])).gap for i in range(0, 100, 23) for j in range(90)]
     assert min(gaps) == pytest.approx(1 - math.cos(1.0), abs=0.06)
     first, second = tables(zoo.ring(7, shift=np.pi / 2))
     np.testing.assert_allclose(first, -second, atol=1e-12)
@@ -154,15 +154,15 @@ def test_calibration_gap_is_the_calibration_error(points):
     happened = (rng.random(400) < grid[said] ** 2).astype(int)
     forecasts = grid[said] if points is None else said
     support = np.column_stack((forecasts, happened))
-    found = verify(game, (support, np.full(400, 1 / 400)))
+    checked = verify(game, (support, np.full(400, 1 / 400)))
     error = calibration_error(happened, grid[said], norm="l2") ** 2
     brier = np.mean((grid[said] - happened) ** 2)
-    assert found.payoffs[0] == pytest.approx(-brier) and found.payoffs[1] == 0
-    assert found.gaps[1].swap == 0
+    assert checked.payoffs[0] == pytest.approx(-brier) and checked.payoffs[1] == 0
+    assert checked.gaps[1].swap == 0
     if points is None:
-        assert found.gaps[0].swap == pytest.approx(error) and error > 0.01
+        assert checked.gaps[0].swap == pytest.approx(error) and error > 0.01
     else:  # only grid points to go to
-        assert error - 0.025**2 <= found.gaps[0].swap <= error
+        assert error - 0.025**2 <= checked.gaps[0].swap <= error
 
 
 def test_the_best_forecast_is_found_in_every_direction():
@@ -182,13 +182,13 @@ def test_quadratic_2d(seed):
     y = target[1] + coupling.T @ x
     disc = game.actions[0]
     pure = np.column_stack((disc.column([x]), disc.column([y])))
-    found = verify(game, (pure, [1.0]))
-    assert found.gap == pytest.approx(0, abs=1e-10)
+    checked = verify(game, (pure, [1.0]))
+    assert checked.gap == pytest.approx(0, abs=1e-10)
     paid = [
         (target[0] + coupling @ y) @ x - x @ x / 2,
         (target[1] + coupling.T @ x) @ y - y @ y / 2,
     ]
-    assert found.payoffs == pytest.approx(paid)
+    assert checked.payoffs == pytest.approx(paid)
     away = np.column_stack((disc.column([x + [1.0, 0.0]]), disc.column([y])))
     assert verify(game, (away, [1.0])).gaps[0].swap == pytest.approx(0.5)  # ‖x − x*‖²/2
 
@@ -231,10 +231,10 @@ def test_bertrand(players, cross):
     a, b, c = 2.0, 1.5, 0.3
     game = zoo.bertrand(players, a, b, cross, c)
     price = (a + b * c) / (2 * b - cross * (players - 1))
-    found = verify(game, ([[price] * players], [1.0]))
-    assert found.gap == pytest.approx(0, abs=1e-12)
+    checked = verify(game, ([[price] * players], [1.0]))
+    assert checked.gap == pytest.approx(0, abs=1e-12)
     sold = a - b * price + cross * (players - 1) * price
-    assert found.payoffs == pytest.approx([(price - c) * sold] * players)
+    assert checked.payoffs == pytest.approx([(price - c) * sold] * players)
     asked = np.linspace(0.1, 0.9, players)
     others = asked.sum() - asked
     assert game.payoffs([asked])[0] == pytest.approx((asked - c) * (a - b * asked + cross * others))
@@ -247,8 +247,8 @@ def test_routing(players, delays):
     game = zoo.routing(players, r, delays, (b1, b2))
     k = players
     x = np.clip((a2 - a1 + b2 * (k + 1) * r) / ((b1 + b2) * (k + 1)), 0, r)
-    found = verify(game, ([[x] * k], [1.0]))
-    assert found.gap == pytest.approx(0, abs=1e-12)
+    checked = verify(game, ([[x] * k], [1.0]))
+    assert checked.gap == pytest.approx(0, abs=1e-12)
     split = np.linspace(0.2, 1.0, k)
     first, second = split.sum(), (r - split).sum()
     delay = split * (a1 + b1 * first) + (r - split) * (a2 + b2 * second)

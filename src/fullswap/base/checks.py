@@ -91,6 +91,20 @@ def number(
     return result
 
 
+def setting(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> float:
+    """The same for what a user chooses, where a boolean is a mistake and no 0 or 1."""
+    if isinstance(value, bool | np.bool_):
+        refuse(name, "be a finite number", value)
+    return number(name, value, above=above, least=least, most=most)
+
+
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     """A whole number from ``least`` to ``most``; floats and booleans are none.
 
@@ -134,6 +148,19 @@ def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
     return value
 
 
+def instance(name: str, value: Any, kind: type, wanted: str) -> None:
+    """An object of this class, called ``wanted`` in the message.
+
+    Examples
+    --------
+    >>> instance("names", 3, list, "a list")
+    Traceback (most recent call last):
+    ValueError: names must be a list, got 3
+    """
+    if not isinstance(value, kind):
+        refuse(name, f"be {wanted}", value)
+
+
 def flag(name: str, value: Any) -> bool | None:
     """True, False or None."""
     if value is not None and not isinstance(value, bool | np.bool_):
@@ -154,7 +181,9 @@ def numbers(name: str, values: Any) -> NDArray[Any]:
         raise ValueError(f"{name} must be numbers, got an array with masked entries")
     if array.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in array.flat):
         try:
-            array = array.astype(float)
+            plain = np.array(array.tolist())  # whole numbers too long for a float stay exact
+            same = plain.shape == array.shape and plain.dtype.kind in "biuf"
+            array = plain if same else array.astype(float)
         except (TypeError, ValueError):
             refuse(name, "be numbers", values)
     if array.dtype.kind not in "biuf":
@@ -165,7 +194,9 @@ def numbers(name: str, values: Any) -> NDArray[Any]:
 def floats(name: str, values: Any, largest: float = math.inf) -> NDArray[np.float64]:
     """Finite numbers of at most this magnitude, as float64, of any shape."""
     array = numbers(name, values).astype(np.float64, copy=False)
-    inside = np.isfinite(array) & (np.abs(array) <= largest)
+    inside = np.isfinite(array)
+    if largest < math.inf:
+        inside &= np.abs(array) <= largest
     rule = "be finite" if largest == math.inf else f"be finite, of magnitude at most {largest:g}"
     refuse_at(name, rule, array, ~inside)
     return array
@@ -187,11 +218,14 @@ def rows(name: str, values: Any, width: int, largest: float = math.inf) -> tuple
     return (array[np.newaxis] if array.ndim == 1 else array), array.ndim == 1
 
 
-def matrix(name: str, values: Any) -> Points:
-    """Finite numbers of shape (n, d), n and d at least 1."""
+def matrix(name: str, values: Any, shape: tuple[int | None, int | None] = (None, None)) -> Points:
+    """Finite numbers of shape (n, d), n and d as given or at least 1."""
     array = floats(name, values)
-    if array.ndim != 2 or 0 in array.shape:
-        refuse_shape(name, "(n, d) with n, d >= 1", array)
+    fits = array.ndim == 2 and 0 not in array.shape
+    if not fits or any(k not in (None, have) for k, have in zip(shape, array.shape, strict=True)):
+        n, d = ("nd"[i] if k is None else str(k) for i, k in enumerate(shape))
+        free = " and ".join(k for k in (n, d) if k in "nd")
+        refuse_shape(name, f"({n}, {d})" + (f" with {free} >= 1" if free else ""), array)
     return array
 
 

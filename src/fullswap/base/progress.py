@@ -29,13 +29,14 @@ class Progress:
         self._may_open = wanted is None and sys.stderr is not None and sys.stderr.isatty()
         self._started = self._drawn = time.monotonic()
 
-    def update(self, done: int) -> None:
-        """Say how much is done."""
+    def update(self, done: int, what: str | None = None) -> None:
+        """Say how much is done, and of what if that has changed."""
         if self._bar is not None:
             now = time.monotonic()
             if now - self._drawn > BETWEEN_DRAWINGS or done >= self._total:
                 self._drawn = now
-                self._try(lambda bar: bar.update(bar.task_ids[0], completed=done, refresh=True))
+                fields = {"completed": done, "description": what, "refresh": True}
+                self._try(lambda bar: bar.update(bar.task_ids[0], **fields))
         elif self._may_open and time.monotonic() - self._started > PATIENCE:
             self._bar, self._may_open = self._open(), False
 

@@ -12,18 +12,25 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from fullswap.base.protocols import Points, Vector
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points, Vector
 
-Column = Any
+Action = Any
+"""One entry of a column: a number, a parameter, a point as a tuple, or what a user's set has."""
+Column = NDArray[Any]
 """Array of actions, shape (m,)."""
-
-_BLOCK = 4_000_000
-"""Entries of a table of inner products that are formed at once."""
+MOST_NUMBERED = 2**62
+"""Actions are numbered in 64 bits if they are fewer: half of what fits, so that sums fit too."""
+BLOCK = 4_000_000
+"""Entries of a table of products that are formed at once: 32 MB, small beside any memory."""
+_BEYOND = 1e-9
+"""Parameters may lie beyond the ends of a curve by this share of its length: rounding errors."""
 
 
 class ActionSet(ABC):
@@ -41,13 +48,20 @@ class ActionSet(ABC):
     def best(self, directions: Points) -> tuple[Column, Vector]:
         """For each direction (m, dim): an action that maximises ⟨v, direction⟩, and the maximum."""
 
-    def check(self, actions: Any, name: str) -> Column:
+    def check(self, actions: ArrayLike, name: str) -> Column:
         """A column of actions of this set, or a ValueError: numbers 0 … n − 1, or any of R."""
+        column: Column
         if self.size is None:
-            return as_floats(name, actions)
-        return as_indices(name, actions, self.size)
+            column = checks.floats(name, actions)
+        else:
+            if np.asarray(actions).dtype == bool:
+                checks.refuse(name, "be numbers of actions and no mask", actions)
+            column = checks.indices(name, actions, self.size)
+        if column.ndim != 1:
+            checks.refuse_shape(name, "(m,)", column)
+        return column
 
-    def describe(self, action: Any) -> str:
+    def describe(self, action: Action) -> str:
         """One action in words."""
         return str(action)
 
@@ -62,34 +76,30 @@ class Vectors(ActionSet):
     (array([2]), array([1.]))
     """
 
-    def __init__(self, embeddings: Any, labels: Sequence[str] | None = None) -> None:
-        self.embeddings = as_matrix("embeddings", embeddings)
+    size: int
+
+    def __init__(self, embeddings: ArrayLike, labels: Sequence[str] | None = None) -> None:
+        self.embeddings: Points = checks.matrix("embeddings", embeddings).copy()
         self.size, self.dim = self.embeddings.shape
-        if labels is not None and len(labels) != self.size:
-            raise ValueError(f"labels must name {self.size} actions, got {len(labels)}")
+        if labels is not None:
+            checks.same_length("labels", labels, "embeddings", self.size)
         self.labels = None if labels is None else tuple(str(label) for label in labels)
 
     def embed(self, actions: Column) -> Points:
         """Rows of the embeddings."""
         return self.embeddings[actions]
 
-    def best(self, directions: Points) -> tuple[Column, Vector]:
+    def best(self, directions: Points) -> tuple[Indices, Vector]:
         """By trying all."""
-        found = np.empty(len(directions), dtype=np.int64)
+        actions = np.empty(len(directions), dtype=np.int64)
         values = np.empty(len(directions))
-        width = max(1, _BLOCK // len(self.embeddings))
-        for start in range(0, len(directions), width):
-            part = slice(start, start + width)
+        for part in blocks(len(directions), self.size):
             products = directions[part] @ self.embeddings.T
-            found[part] = products.argmax(axis=1)
-            values[part] = np.take_along_axis(products, found[part, None], axis=1)[:, 0]
-        return found, values
+            actions[part] = products.argmax(axis=1)
+            values[part] = np.take_along_axis(products, actions[part, None], axis=1)[:, 0]
+        return actions, values
 
-    def check(self, actions: Any, name: str) -> Column:
-        """Whole numbers from 0 to n − 1."""
-        return as_indices(name, actions, self.size)
-
-    def describe(self, action: Any) -> str:
+    def describe(self, action: Action) -> str:
         """Its label, or its number."""
         return str(int(action)) if self.labels is None else self.labels[int(action)]
 
@@ -122,11 +132,10 @@ class Curve(ActionSet):
         embed: Callable[[Vector], Points],
         maximise: Callable[[Points], Vector],
     ) -> None:
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(f"low and high must be finite with low < high, got {low!r}, {high!r}")
-        self.low, self.high = float(low), float(high)
+        self.low = checks.setting("low", low)
+        self.high = checks.setting("high", high, above=self.low)
         self._embed, self._maximise = embed, maximise
-        ends = as_matrix("embed(ends)", self.embed(np.array([self.low, self.high])))
+        ends = checks.matrix("embed(ends)", self.embed(np.array([self.low, self.high])))
         self.dim = ends.shape[1]
 
     @classmethod
@@ -152,20 +161,20 @@ class Curve(ActionSet):
         """Points of the curve."""
         return np.asarray(self._embed(np.asarray(actions, dtype=float)), dtype=float)
 
-    def best(self, directions: Points) -> tuple[Column, Vector]:
+    def best(self, directions: Points) -> tuple[Vector, Vector]:
         """By the given maximiser."""
-        found = np.asarray(self._maximise(directions), dtype=float)
-        return found, np.einsum("ij,ij->i", self.embed(found), directions)
+        parameters = np.asarray(self._maximise(directions), dtype=float)
+        return parameters, dots(self.embed(parameters), directions)
 
-    def check(self, actions: Any, name: str) -> Column:
+    def check(self, actions: ArrayLike, name: str) -> Column:
         """Numbers in [low, high]."""
-        column = as_floats(name, actions)
-        slack = 1e-9 * (self.high - self.low)
-        if column.size and (column.min() < self.low - slack or column.max() > self.high + slack):
-            raise ValueError(f"{name} must lie in [{self.low:.6g}, {self.high:.6g}]")
+        column = super().check(actions, name)
+        slack = _BEYOND * (self.high - self.low)
+        outside = (column < self.low - slack) | (column > self.high + slack)
+        checks.refuse_at(name, f"lie in [{self.low:.6g}, {self.high:.6g}]", column, outside)
         return column
 
-    def describe(self, action: Any) -> str:
+    def describe(self, action: Action) -> str:
         """The parameter."""
         return f"{float(action):.6g}"
 
@@ -183,86 +192,59 @@ class Product(ActionSet):
     (6, 5, [[1, 1]])
     """
 
+    size: int
+
     def __init__(self, parts: Sequence[Vectors]) -> None:
         self.parts = tuple(parts)
         if not self.parts or not all(isinstance(part, Vectors) for part in self.parts):
-            raise ValueError("parts must be one or more sets of Vectors")
-        sizes = [int(part.size or 0) for part in self.parts]
+            checks.refuse("parts", "be one or more sets of Vectors", self.parts)
+        sizes = [part.size for part in self.parts]
         self.size = math.prod(sizes)
-        if self.size >= 2**62:
-            raise ValueError(f"parts must make fewer than 2^62 plans, got {self.size}")
+        if self.size >= MOST_NUMBERED:
+            checks.refuse("parts", f"make fewer than {MOST_NUMBERED} plans", self.size)
         self.dim = sum(part.dim for part in self.parts)
         self._sizes = np.array(sizes, dtype=np.int64)
         self._strides = np.append(np.cumprod(self._sizes[::-1])[-2::-1], 1).astype(np.int64)
         self._cuts = np.cumsum([part.dim for part in self.parts])[:-1]
 
-    def choices(self, actions: Column) -> Any:
+    def choices(self, actions: Column) -> Indices:
         """The choice in each part, shape (m, parts)."""
-        return (np.asarray(actions)[:, None] // self._strides) % self._sizes
+        choices: Indices = (np.asarray(actions)[:, None] // self._strides) % self._sizes
+        return choices
+
+    def split(self, points: Points) -> list[Points]:
+        """The coordinates (…, dim) of each part."""
+        return np.split(points, self._cuts, axis=-1)
 
     def embed(self, actions: Column) -> Points:
         """Embeddings of the parts, side by side."""
         choices = self.choices(actions)
         return np.hstack([part.embed(choices[:, k]) for k, part in enumerate(self.parts)])
 
-    def best(self, directions: Points) -> tuple[Column, Vector]:
+    def best(self, directions: Points) -> tuple[Indices, Vector]:
         """Part by part."""
-        found, values = np.zeros(len(directions), np.int64), np.zeros(len(directions))
-        pieces = np.split(directions, self._cuts, axis=1)
+        actions, values = np.zeros(len(directions), np.int64), np.zeros(len(directions))
+        pieces = self.split(directions)
         for part, piece, stride in zip(self.parts, pieces, self._strides, strict=True):
             choice, value = part.best(piece)
-            found += stride * choice
+            actions += stride * choice
             values += value
-        return found, values
+        return actions, values
 
-    def check(self, actions: Any, name: str) -> Column:
-        """Whole numbers from 0 to n − 1."""
-        assert self.size is not None
-        return as_indices(name, actions, self.size)
-
-    def describe(self, action: Any) -> str:
+    def describe(self, action: Action) -> str:
         """The choice in each part."""
         choices = self.choices(np.array([int(action)]))[0]
-        told = [part.describe(c) for part, c in zip(self.parts, choices, strict=True)]
-        return "(" + ", ".join(told) + ")"
+        names = [part.describe(c) for part, c in zip(self.parts, choices, strict=True)]
+        return "(" + ", ".join(names) + ")"
 
 
-def as_matrix(name: str, values: Any) -> Points:
-    """Finite numbers of shape (n, d), n and d at least 1."""
-    try:
-        array = np.array(values)
-        array = array.astype(float, casting="same_kind" if array.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers of shape (n, d), got {values!r}") from None
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} must have shape (n, d) with n, d >= 1, got {array.shape}")
-    if not np.isfinite(array).all():
-        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, got {array[at]} at {at}")
-    return array
+def blocks(rows: int, entries: int) -> Iterator[slice]:
+    """Slices of so many rows that a table with this many entries a row stays within ``BLOCK``."""
+    width = max(1, BLOCK // max(1, entries))
+    return (slice(start, start + width) for start in range(0, rows, width))
 
 
-def as_indices(name: str, actions: Any, size: int | None) -> Column:
-    """Whole numbers from 0 to size − 1, shape (m,)."""
-    array = _plain(actions)
-    if array.ndim != 1 or array.dtype.kind not in "iuf" or (array != np.floor(array)).any():
-        raise ValueError(f"{name} must be whole numbers of shape (m,), got {actions!r}")
-    if size is not None and array.size and not (array.min() >= 0 and array.max() < size):
-        raise ValueError(f"{name} must lie between 0 and {size - 1}")
-    return array.astype(np.int64)
-
-
-def as_floats(name: str, values: Any) -> Vector:
-    """Finite numbers, shape (m,)."""
-    array = _plain(values)
-    if array.dtype.kind not in "iuf" or array.ndim != 1 or not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite numbers of shape (m,), got {values!r}")
-    return array.astype(float)
-
-
-def _plain(values: Any) -> Any:
-    """An array; numbers out of a table that also holds points as tuples become numbers again."""
-    array = np.asarray(values)
-    if array.dtype == object and all(isinstance(v, int | float | np.number) for v in array.flat):
-        return np.array(array.tolist())
-    return array
+def dots(left: Points, right: Points) -> Vector:
+    """Inner products ⟨left[i], right[i]⟩ of rows."""
+    products: Vector = np.einsum("ij,ij->i", left, right)
+    return products

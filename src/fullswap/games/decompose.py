@@ -1,26 +1,55 @@
 """A mixed action with a given mean: Carathéodory's theorem, by the linear oracle alone.
 
 The nearest point of the hull is found by Wolfe's method: a handful of affinely independent
-actions is kept, the best action towards the target joins them, and those that the nearest point
-of their affine hull does not need leave again. No list of actions is ever looked through except
-by the oracle, so a continuum will do.
+actions is carried along, the best action towards the target joins them, and those that the
+nearest point of their affine hull does not need leave again. No list of actions is ever looked
+through except by the oracle, so a continuum will do.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from fullswap.base.protocols import Points, Vector
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import ActionSet, Column, Curve, Product
 
 _STEPS = 1000
+"""Steps of Wolfe's method at most; tens are usual, more are circles of rounding errors."""
 _NEGLIGIBLE = 1e-14
 """Weights up to this leave the support."""
+_NO_GAIN = 1e-15
+"""Gains of this share of the largest coordinate are rounding errors."""
+_OUTSIDE = 1e-7
+"""A point outside is known to be so, and how far, once no step gains this share of its distance."""
+_TINY = 1e-300
+"""Divisors are at least this: a weight that does not fall takes no step to its end."""
 
 
-def decompose(action_set: ActionSet, point: Any, tolerance: float = 1e-9) -> tuple[Column, Vector]:
+@runtime_checkable
+class Decomposes(Protocol):
+    """A set that knows a way of its own."""
+
+    def decompose(self, point: Vector, tolerance: float) -> tuple[Column, Vector]:
+        """Actions and weights whose mean embedding is the point."""
+
+
+class Nearest(NamedTuple):
+    """The point of a hull nearest to a target, as a mixed action."""
+
+    actions: Column
+    weights: Vector
+    distance: float
+    allowed: float
+    """Distances up to this count as 0."""
+
+
+def decompose(
+    action_set: ActionSet, point: ArrayLike, tolerance: float = 1e-9
+) -> tuple[Column, Vector]:
     """At most dim + 1 actions and their weights, with Σ_k weights[k]·v(actions[k]) = point.
 
     Sets that know a way of their own have a method ``decompose(point, tolerance)``.
@@ -47,32 +76,31 @@ def decompose(action_set: ActionSet, point: Any, tolerance: float = 1e-9) -> tup
     >>> weights @ square.embed(actions)
     array([0.5 , 0.25])
     """
-    if not isinstance(action_set, ActionSet):
-        raise ValueError(f"action_set must be a set of fullswap.games, got {action_set!r}")
-    target = _as_point(point, action_set.dim)
-    if not (isinstance(tolerance, int | float) and 0 < tolerance < 1):
-        raise ValueError(f"tolerance must be a number between 0 and 1, got {tolerance!r}")
-    own = getattr(action_set, "decompose", None)
-    if callable(own):
-        return own(target, tolerance)
+    checks.instance("action_set", action_set, ActionSet, "a set of fullswap.games")
+    target = checks.vector("point", point, action_set.dim)
+    if not 0 < checks.setting("tolerance", tolerance) < 1:
+        checks.refuse("tolerance", "lie between 0 and 1", tolerance)
+    if isinstance(action_set, Decomposes):
+        return action_set.decompose(target, tolerance)
     if isinstance(action_set, Product):
         return _part_by_part(action_set, target, tolerance)
     if isinstance(action_set, Curve) and action_set.dim == 2:
-        found = _on_parabola(action_set, target, tolerance)
-        if found is not None:
-            return found
+        pair = _on_parabola(action_set, target, tolerance)
+        if pair is not None:
+            return pair
     actions, weights, distance, allowed = nearest(action_set, target, tolerance)
     if distance > allowed:
-        raise ValueError(
-            f"point must lie in the hull of the actions, is {distance:.6g} away from it"
-        )
+        refuse_outside(distance)
     return actions, weights
 
 
-def nearest(
-    action_set: ActionSet, target: Vector, tolerance: float
-) -> tuple[Column, Vector, float, float]:
-    """The point of the hull nearest to the target: actions, weights, distance, what counts as 0."""
+def refuse_outside(distance: float) -> NoReturn:
+    """The ValueError for a point that is no mean of actions."""
+    raise ValueError(f"point must lie in the hull of the actions, got one {distance:.6g} away")
+
+
+def nearest(action_set: ActionSet, target: Vector, tolerance: float) -> Nearest:
+    """The point of the hull nearest to the target, with weights that sum to 1."""
     actions, _ = action_set.best(target[None, :])
     offsets = action_set.embed(actions) - target
     weights = np.ones(1)
@@ -92,31 +120,31 @@ def nearest(
         offset = action_set.embed(towards) - target
         # no point of the hull is nearer than distance − gain
         gain = float((mean - offset[0]) @ mean) / distance
-        if gain <= 1e-15 * size or (distance - gain > allowed and gain <= 1e-7 * distance):
+        if gain <= _NO_GAIN * size or (distance - gain > allowed and gain <= _OUTSIDE * distance):
             break
         candidates, rows = np.concatenate((actions, towards)), np.vstack((offsets, offset))
-        shares, kept = _minimise(rows, np.append(weights, 0.0))
-        if kept[-1] != len(actions) or (offsets == offset).all(axis=1).any():
+        shares, needed = _minimise(rows, np.append(weights, 0.0))
+        if needed[-1] != len(actions) or (offsets == offset).all(axis=1).any():
             break  # within rounding nothing is nearer
-        actions, offsets, weights = candidates[kept], rows[kept], shares
-    return actions, weights, distance, allowed
+        actions, offsets, weights = candidates[needed], rows[needed], shares
+    return Nearest(actions, weights, distance, allowed)
 
 
-def _minimise(offsets: Points, weights: Vector) -> tuple[Vector, Any]:
+def _minimise(offsets: Points, weights: Vector) -> tuple[Vector, Indices]:
     """Convex weights of the shortest combination, from given ones, and which rows they need."""
-    kept = np.arange(len(offsets))
+    needed = np.arange(len(offsets))
     while True:
-        wanted = _affine_minimiser(offsets[kept])
+        wanted = _affine_minimiser(offsets[needed])
         out = wanted <= _NEGLIGIBLE
         if not out.any():
-            return wanted, kept
+            return wanted, needed
         # go towards the affine minimiser until the first weight is used up
-        steps = weights[out] / np.maximum(weights[out] - wanted[out], 1e-300)
+        steps = weights[out] / np.maximum(weights[out] - wanted[out], _TINY)
         step = min(1.0, float(steps.min()))
         weights = weights + step * (wanted - weights)
         stays = weights > _NEGLIGIBLE
         stays[np.flatnonzero(out)[steps.argmin()]] = False
-        kept, weights = kept[stays], weights[stays]
+        needed, weights = needed[stays], weights[stays]
 
 
 def _affine_minimiser(offsets: Points) -> Vector:
@@ -134,18 +162,15 @@ def _part_by_part(plans: Product, target: Vector, tolerance: float) -> tuple[Col
     Cutting [0, 1] at the cumulative weights of all parts gives at most Σ_k dim_k + 1 pieces, each
     with one choice in every part.
     """
-    sizes = [part.dim for part in plans.parts]
-    pieces = np.split(target, np.cumsum(sizes)[:-1])
-    found = [
-        decompose(part, piece, tolerance) for part, piece in zip(plans.parts, pieces, strict=True)
-    ]
-    ends = [np.append(np.cumsum(weights)[:-1], 1.0) for _, weights in found]
+    pairs = zip(plans.parts, plans.split(target), strict=True)
+    mixed = [decompose(part, piece, tolerance) for part, piece in pairs]
+    ends = [np.append(np.cumsum(weights)[:-1], 1.0) for _, weights in mixed]
     cuts = np.unique(np.concatenate(ends))
     widths = np.diff(cuts, prepend=0.0)
     middles = cuts - widths / 2
     number = np.zeros(len(cuts), dtype=np.int64)
-    for part, (choices, _), until in zip(plans.parts, found, ends, strict=True):
-        number = number * int(part.size or 0) + choices[np.searchsorted(until, middles)]
+    for part, (choices, _), until in zip(plans.parts, mixed, ends, strict=True):
+        number = number * part.size + choices[np.searchsorted(until, middles)]
     used = widths > _NEGLIGIBLE
     return number[used], widths[used] / widths[used].sum()
 
@@ -156,6 +181,7 @@ def _on_parabola(curve: Curve, target: Vector, tolerance: float) -> tuple[Column
     The points m ± √v if both are in the interval; else the end that is passed, and the point
     beyond the mean at distance v/(m − end).
     """
+    # five places tell other curves apart; should one slip through, its mean is checked below
     probes = np.linspace(curve.low, curve.high, 5)
     if not np.array_equal(curve.embed(probes), np.column_stack((probes, probes * probes))):
         return None
@@ -179,13 +205,3 @@ def _on_parabola(curve: Curve, target: Vector, tolerance: float) -> tuple[Column
         weights = np.array([share, 1 - share])
     missed = float(np.abs(weights @ curve.embed(actions) - target).max())
     return (actions, weights) if missed <= tolerance * size else None
-
-
-def _as_point(point: Any, dim: int) -> Vector:
-    try:
-        array = np.array(point, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"point must be {dim} numbers, got {point!r}") from None
-    if array.shape != (dim,) or not np.isfinite(array).all():
-        raise ValueError(f"point must be {dim} finite numbers, got {point!r}")
-    return array

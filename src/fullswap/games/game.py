@@ -7,20 +7,20 @@ billion actions are as good as ten if their embeddings are low-dimensional.
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.games.actions import ActionSet, Column, Vectors, as_matrix
+from fullswap.games.actions import Action, ActionSet, Column, Vectors, blocks, dots
 
 Against = Callable[[list[Column]], Points]
 """Columns of the other players' actions, in order ↦ payoff vectors (m, dim)."""
-BLOCK = 4_000_000
-"""Entries of payoff vectors that are formed at once."""
+Support = NDArray[Any] | Sequence[Sequence[Action]]
+"""Rows of joint actions, (m, players); points of regions as tuples or rows of numbers."""
 
 
 class StructuredGame:
@@ -51,27 +51,20 @@ class StructuredGame:
         actions: Sequence[ActionSet],
         against: Sequence[Against],
         name: str = "game",
-        errors: Sequence[float] | None = None,
+        errors: ArrayLike | None = None,
     ) -> None:
         self.actions = tuple(actions)
         self._against = tuple(against)
         self.name = name
         if len(self.actions) < 2:
-            raise ValueError(f"actions must be sets of at least 2 players, got {len(self.actions)}")
-        if len(self._against) != len(self.actions):
-            raise ValueError(
-                f"against must have one function for each of {len(self.actions)} players, "
-                f"got {len(self._against)}"
-            )
-        wrong = [s for s in self.actions if not isinstance(s, ActionSet)]
-        if wrong:
-            raise ValueError(f"actions must be sets of fullswap.games.actions, got {wrong[0]!r}")
-        self.errors = tuple(map(float, [0.0] * len(self.actions) if errors is None else errors))
-        if len(self.errors) != len(self.actions) or not all(0 <= e < math.inf for e in self.errors):
-            raise ValueError(
-                f"errors must be {len(self.actions)} finite numbers >= 0, one for each player, "
-                f"got {errors!r}"
-            )
+            checks.refuse("actions", "be sets of at least 2 players", len(self.actions))
+        checks.same_length("against", self._against, "actions", len(self.actions))
+        for p, s in enumerate(self.actions):
+            checks.instance(f"actions[{p}]", s, ActionSet, "a set of fullswap.games")
+        given = np.zeros(self.players) if errors is None else errors
+        sizes = checks.vector("errors", given, self.players)
+        checks.refuse_at("errors", "be at least 0", sizes, sizes < 0)
+        self.errors: tuple[float, ...] = tuple(sizes.tolist())
 
     @property
     def players(self) -> int:
@@ -81,31 +74,32 @@ class StructuredGame:
     def vectors(self, player: int, support: Sequence[Column]) -> Points:
         """Payoff vectors of a player against the others in each row of joint actions, (m, dim)."""
         others = [column for k, column in enumerate(support) if k != player]
-        found = np.asarray(self._against[player](others), dtype=float)
-        wanted = (len(support[0]), self.actions[player].dim)
-        if found.shape != wanted:
-            raise ValueError(f"against[{player}] must give shape {wanted}, got {found.shape}")
-        if not np.isfinite(found).all():
-            raise ValueError(f"against[{player}] must be finite, got NaN or infinity")
-        return found
+        vectors = np.asarray(self._against[player](others), dtype=float)
+        name = f"the result of against[{player}]"
+        wanted = (len(others[0]), self.actions[player].dim)
+        if vectors.shape != wanted:
+            checks.refuse_shape(name, str(wanted), vectors)
+        return checks.floats(name, vectors)
 
-    def payoffs(self, support: Any) -> Points:
+    def vectors_against_all(self, player: int, chosen: Sequence[Column]) -> Points:
+        """Payoff vectors against all joint actions of the others' chosen ones, the last fastest."""
+        lengths = [1 if k == player else len(column) for k, column in enumerate(chosen)]
+        places = np.indices(lengths).reshape(len(lengths), -1)
+        return self.vectors(player, [c[at] for c, at in zip(chosen, places, strict=True)])
+
+    def payoffs(self, support: Support) -> Points:
         """Payoffs of all players for rows of joint actions (m, players), shape (m, players)."""
         columns = self.columns(support)
-        found = np.empty((len(columns[0]), self.players))
+        payoffs = np.empty((len(columns[0]), self.players))
         for i, s in enumerate(self.actions):
-            width = max(1, BLOCK // s.dim)
-            for start in range(0, len(found), width):
-                part = [column[start : start + width] for column in columns]
-                own, vectors = s.embed(part[i]), self.vectors(i, part)
-                found[start : start + width, i] = np.einsum("ij,ij->i", own, vectors)
-        return found
+            for rows in blocks(len(payoffs), s.dim):
+                part = [column[rows] for column in columns]
+                payoffs[rows, i] = dots(s.embed(part[i]), self.vectors(i, part))
+        return payoffs
 
-    def columns(self, support: Any) -> list[Column]:
+    def columns(self, support: Support) -> list[Column]:
         """Checked columns of joint actions."""
         rows = as_support(support, self.players)
-        if rows.ndim != 2 or rows.shape[1] != self.players:
-            raise ValueError(f"support must have shape (m, {self.players}), got {rows.shape}")
         return [s.check(rows[:, i], f"support[:, {i}]") for i, s in enumerate(self.actions)]
 
     def table(self, chosen: Sequence[Column]) -> list[Points]:
@@ -113,17 +107,11 @@ class StructuredGame:
 
         One array of shape (len(chosen[0]), len(chosen[1]), …) for each player.
         """
-        shape = tuple(len(column) for column in chosen)
-        tables = []
-        for i, s in enumerate(self.actions):
-            others = [k for k in range(self.players) if k != i]
-            meshes = np.meshgrid(*(np.arange(shape[k]) for k in others), indexing="ij")
-            columns = [chosen[k][mesh.ravel()] for k, mesh in zip(others, meshes, strict=True)]
-            vectors = np.asarray(self._against[i](columns), dtype=float)
-            flat = s.embed(chosen[i]) @ vectors.T
-            own_first = flat.reshape(shape[i], *(shape[k] for k in others))
-            tables.append(np.moveaxis(own_first, 0, i))
-        return tables
+        shape = [len(column) for column in chosen]
+        return [
+            tensor(s.embed(chosen[p]), self.vectors_against_all(p, chosen), p, shape)
+            for p, s in enumerate(self.actions)
+        ]
 
     def __repr__(self) -> str:
         sizes = " × ".join("∞" if s.size is None else str(s.size) for s in self.actions)
@@ -132,7 +120,7 @@ class StructuredGame:
 
     @classmethod
     def from_embeddings(
-        cls, V: Any, W: Any, V2: Any, W2: Any, name: str = "game"
+        cls, V: ArrayLike, W: ArrayLike, V2: ArrayLike, W2: ArrayLike, name: str = "game"
     ) -> StructuredGame:
         """u_1(i, j) = ⟨V[i], W[j]⟩ and u_2(i, j) = ⟨V2[i], W2[j]⟩.
 
@@ -142,53 +130,52 @@ class StructuredGame:
         >>> game.payoffs([[1, 0]])
         array([[6., 5.]])
         """
-        first, second = as_matrix("V", V), as_matrix("W", W)
-        third, fourth = as_matrix("V2", V2), as_matrix("W2", W2)
-        for left, right, names in ((first, second, "V and W"), (third, fourth, "V2 and W2")):
-            if left.shape[1] != right.shape[1]:
-                raise ValueError(
-                    f"{names} must have the same number of columns, "
-                    f"got {left.shape[1]} and {right.shape[1]}"
-                )
-        for left, right, names in ((first, third, "V and V2"), (second, fourth, "W and W2")):
-            if len(left) != len(right):
-                raise ValueError(
-                    f"{names} must have a row for every action, got {len(left)} and {len(right)}"
-                )
-        return cls(
-            (Vectors(first), Vectors(fourth)),
-            (lambda others: second[others[0]], lambda others: third[others[0]]),
-            name,
-        )
+        own = checks.matrix("V", V)
+        other = checks.matrix("W", W, (None, own.shape[1])).copy()
+        other2 = checks.matrix("V2", V2, (len(own), None)).copy()
+        own2 = checks.matrix("W2", W2, (len(other), other2.shape[1]))
+        return _two_players(own, other, own2, other2, name)
 
 
-def from_matrices(A: Any, B: Any, rank: int | None = None, name: str = "game") -> StructuredGame:
+def _two_players(
+    own: Points, other: Points, own2: Points, other2: Points, name: str,
+    errors: tuple[float, float] = (0.0, 0.0),
+) -> StructuredGame:  # fmt: skip
+    """u_1(i, j) = ⟨own[i], other[j]⟩ and u_2(i, j) = ⟨own2[j], other2[i]⟩."""
+    return StructuredGame(
+        (Vectors(own), Vectors(own2)),
+        (lambda others: other[others[0]], lambda others: other2[others[0]]),
+        name,
+        errors,
+    )
+
+
+def tensor(embedded: Points, vectors: Points, player: int, shape: Sequence[int]) -> Points:
+    """⟨embedded[a], vectors[others]⟩ as an array of this shape, the player's own axis in place."""
+    others = [k for p, k in enumerate(shape) if p != player]
+    return np.moveaxis((embedded @ vectors.T).reshape(shape[player], *others), 0, player)
+
+
+def from_matrices(
+    A: ArrayLike, B: ArrayLike, rank: int | None = None, name: str = "game"
+) -> StructuredGame:
     """The two-player game with payoffs A[i, j] and B[i, j].
 
     Exact in dimension min(n, n'); with ``rank``, by singular values, and the largest error of an
     entry is kept in ``errors``, to be added to gaps.
     """
-    first, second = as_matrix("A", A), as_matrix("B", B)
-    if first.shape != second.shape:
-        raise ValueError(f"A and B must have the same shape, got {first.shape} and {second.shape}")
-    if rank is not None and (
-        isinstance(rank, bool) or not isinstance(rank, numbers.Integral) or rank < 1
-    ):
-        raise ValueError(f"rank must be a whole number >= 1, or None, got {rank!r}")
-    own, other, error = _factors(first, rank)
-    own2, other2, error2 = _factors(second.T, rank)
-    return StructuredGame(
-        (Vectors(own), Vectors(own2)),
-        (lambda others: other[others[0]], lambda others: other2[others[0]]),
-        name,
-        (error, error2),
-    )
+    first = checks.matrix("A", A)
+    second = checks.matrix("B", B, first.shape)
+    most = min(first.shape) if rank is None else checks.whole("rank", rank, 1)
+    own, other, error = _factors(first.copy(), most)
+    own2, other2, error2 = _factors(second.copy().T, most)
+    return _two_players(own, other, own2, other2, name, (error, error2))
 
 
-def _factors(matrix: Points, rank: int | None) -> tuple[Points, Points, float]:
+def _factors(matrix: Points, rank: int) -> tuple[Points, Points, float]:
     """matrix ≈ own @ other.T, and the largest error of an entry."""
     n, m = matrix.shape
-    if rank is not None and rank < min(n, m):
+    if rank < min(n, m):
         left, values, right = np.linalg.svd(matrix, full_matrices=False)
         root = np.sqrt(values[:rank])
         own, other = left[:, :rank] * root, right[:rank].T * root
@@ -198,30 +185,21 @@ def _factors(matrix: Points, rank: int | None) -> tuple[Points, Points, float]:
     return matrix, np.eye(m), 0.0
 
 
-def from_tensor(payoffs: Any, name: str = "game") -> StructuredGame:
+def from_tensor(payoffs: ArrayLike, name: str = "game") -> StructuredGame:
     """The game with payoffs[p, a_1, …, a_N] for player p, shape (N, n_1, …, n_N)."""
-    try:
-        array = np.array(payoffs)
-        array = array.astype(float, casting="same_kind" if array.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError):
-        raise ValueError("payoffs must be numbers of shape (N, n_1, …, n_N)") from None
+    array = checks.floats("payoffs", payoffs).copy()
     if array.ndim < 3 or array.shape[0] != array.ndim - 1 or 0 in array.shape:
-        raise ValueError(
-            f"payoffs must have shape (N, n_1, …, n_N) for N >= 2 players, got {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        raise ValueError("payoffs must be finite, got NaN or infinity")
-    players = len(array)
+        checks.refuse_shape("payoffs", "(N, n_1, …, n_N) for N >= 2 players", array)
 
     def against(player: int) -> Against:
         own_last = np.moveaxis(array[player], player, -1)
         return lambda others: own_last[tuple(others)]
 
     sets = [Vectors(np.eye(n)) for n in array.shape[1:]]
-    return StructuredGame(sets, [against(p) for p in range(players)], name)
+    return StructuredGame(sets, [against(p) for p in range(len(array))], name)
 
 
-def as_support(support: Any, players: int) -> Any:
+def as_support(support: Support, players: int) -> NDArray[Any]:
     """Rows of joint actions as an array; points, given as tuples or rows, become tuples.
 
     Examples
@@ -230,13 +208,16 @@ def as_support(support: Any, players: int) -> Any:
     array([[(0.5, 1.0), 3]], dtype=object)
     """
     if isinstance(support, np.ndarray) and support.ndim <= 2:
+        if support.ndim != 2 or support.shape[1] != players:
+            checks.refuse_shape("support", f"(m, {players})", support)
         return support
     try:
         rows = [list(row) for row in support]
     except TypeError:
-        return np.asarray(support)
-    if any(len(row) != players for row in rows):
-        raise ValueError(f"support must have an action of each of {players} players in every row")
+        checks.refuse("support", f"be rows of joint actions, shape (m, {players})", support)
+    for row in rows:
+        if len(row) != players:
+            checks.refuse("support", f"have an action of each of {players} players in a row", row)
     if all(is_single(action) for row in rows for action in row):
         return np.asarray(rows).reshape(len(rows), players)
     array = np.empty((len(rows), players), dtype=object)
@@ -246,6 +227,6 @@ def as_support(support: Any, players: int) -> Any:
     return array
 
 
-def is_single(value: Any) -> bool:
+def is_single(value: Action) -> bool:
     """Whether this is one thing, and not a row of several."""
     return not isinstance(value, list | tuple) and np.ndim(value) == 0

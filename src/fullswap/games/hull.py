@@ -11,19 +11,29 @@ import math
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import ActionSet, Column, Product, Vectors
+from fullswap.games.actions import Action, ActionSet, Column, Product, Vectors
 from fullswap.games.decompose import nearest
 from fullswap.games.regions import Region, Sum
 from fullswap.sets import ConvexSetBase, Custom
 
 _FLAT = 1e-9
 """Directions in which the hull is thinner than this share of its size do not count."""
+_ROUNDING = 1e-12
+"""Nor do those thinner than this share of its largest coordinate: rounding errors of embeddings."""
+_DIGITS = 12
+"""Directions that agree to so many share an answer: an error of 1e-12 of the diameter at most."""
+_PROJECTION = 1e-12
+"""How near projections come, as a share of the largest coordinate."""
 _REMEMBERED = 100_000
-"""Answers of the oracle that are kept."""
+"""Answers of the oracle that are remembered: some 10 MB."""
 _FEW = 512
 """Up to this many actions are all compared with one another, or all played."""
+_IN_THE_PLANE, _IN_SPACE = 64, 200
+"""Directions in which a hull of dimension 2 or 3 is measured: diameters to 0.03 % and 1 %."""
 
 
 @final
@@ -47,20 +57,19 @@ class Hull(ConvexSetBase):
     origin: Vector
     axes: Points
     _actions: ActionSet
-    _found: dict[bytes, Any]  # extreme points seen so far, and whose they are
+    _owners: dict[bytes, Action]  # extreme points seen so far, and whose they are
     _answers: dict[bytes, Vector]  # what the oracle said, by unit direction
 
     def __init__(self, actions: ActionSet) -> None:
-        if not isinstance(actions, ActionSet):
-            raise ValueError(f"actions must be a set of fullswap.games, got {actions!r}")
+        checks.instance("actions", actions, ActionSet, "a set of fullswap.games")
         origin, axes = affine_frame(actions)
         if not axes.shape[1]:
-            raise ValueError("actions must have at least two different embeddings")
+            checks.refuse("actions", "have at least two different embeddings", actions)
         self._store(
             origin=origin,
             axes=axes,
             _actions=actions,
-            _found={},
+            _owners={},
             _answers={},
             dim=axes.shape[1],
             ambient_dim=axes.shape[1],
@@ -69,16 +78,16 @@ class Hull(ConvexSetBase):
         )
 
     def __eq__(self, other: object) -> bool:
-        # What is kept of a set elsewhere, by value, must not be mixed up with the extreme points
+        # What others remember of a set, by value, must not be mixed up with the extreme points
         # that this very object remembers.
         return self is other
 
     def __hash__(self) -> int:
         return id(self)
 
-    def actions_at(self, points: Points) -> list[Any]:
+    def actions_at(self, points: Points) -> list[Action]:
         """Whose embeddings these are: points (m, dim) that ``minimize_linear`` has returned."""
-        return [self._found[(point + 0.0).tobytes()] for point in points]
+        return [self._owners[(point + 0.0).tobytes()] for point in points]
 
     @property
     def vertices(self) -> Points | None:
@@ -88,7 +97,7 @@ class Hull(ConvexSetBase):
             return None
         return np.unique(self._seen(np.arange(size)), axis=0)
 
-    def moved(self, scale: float = 1.0, shift: Any = 0.0) -> Custom:
+    def moved(self, scale: float = 1.0, shift: ArrayLike = 0.0) -> Custom:
         """Return {scale·y + shift}, given by functions."""
         project, minimise = self._project, self._minimize_linear
         return Custom(self.dim, project, minimise, self.diameter).moved(scale, shift)
@@ -100,15 +109,14 @@ class Hull(ConvexSetBase):
         """Coordinates of actions, which are remembered."""
         points = (self._actions.embed(actions) - self.origin) @ self.axes + 0.0
         for point, action in zip(points, actions, strict=True):
-            self._found.setdefault(point.tobytes(), action)
+            self._owners.setdefault(point.tobytes(), action)
         return points
 
     def _minimize_linear(self, directions: Points) -> Points:
-        # Approximations grow point by point and ask for most facets again each time. Directions
-        # that agree to 12 digits share an answer, which costs 1e-12 of the diameter at most.
+        # approximations grow point by point and ask for most facets again each time
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         units = directions / np.where(lengths > 0, lengths, 1.0)
-        keys = [key.tobytes() for key in np.round(units, 12) + 0.0]
+        keys = [key.tobytes() for key in np.round(units, _DIGITS) + 0.0]
         if len(self._answers) > _REMEMBERED:
             self._answers.clear()
         new = [i for i, key in enumerate(keys) if key not in self._answers]
@@ -120,22 +128,24 @@ class Hull(ConvexSetBase):
     def _project(self, points: Points) -> Points:
         result = np.empty_like(points)
         for i, target in enumerate(points @ self.axes.T + self.origin):
-            actions, weights, _, _ = nearest(self._actions, target, 1e-12)
+            actions, weights, _, _ = nearest(self._actions, target, _PROJECTION)
             result[i] = (weights @ self._actions.embed(actions) - self.origin) @ self.axes
         return result
 
-    def _contains(self, points: Points, slack: Vector) -> Any:
-        return np.linalg.norm(points - self._project(points), axis=1) <= slack
+    def _contains(self, points: Points, slack: Vector) -> NDArray[np.bool_]:
+        inside: NDArray[np.bool_] = np.linalg.norm(points - self._project(points), axis=1) <= slack
+        return inside
 
     def _minimize_concave(self, curvature: Vector, slope: Points) -> Points:
         corners = self.vertices
         if corners is None:
             raise NotImplementedError(
-                f"curvature is {curvature.min()}: the minimum of a concave quadratic function "
-                f"over the hull of more than {_FEW} actions is not found by linear minima"
+                f"curvature must be >= 0, got {curvature.min()}: linear minima do not tell the "
+                f"minimum of a concave quadratic function over the hull of more than {_FEW} actions"
             )
         values = slope @ corners.T + curvature[:, None] * np.square(corners).sum(axis=1)
-        return corners[values.argmin(axis=1)]
+        lowest: Points = corners[values.argmin(axis=1)]
+        return lowest
 
 
 def affine_frame(actions: ActionSet) -> tuple[Vector, Points]:
@@ -148,7 +158,7 @@ def affine_frame(actions: ActionSet) -> tuple[Vector, Points]:
     both = np.vstack((np.eye(d), -np.eye(d)))
     corners = actions.embed(actions.best(both)[0])
     size = float(np.ptp(corners, axis=0).max())
-    thin = max(_FLAT * size, 1e-12 * float(np.abs(corners).max()))
+    thin = max(_FLAT * size, _ROUNDING * float(np.abs(corners).max()))
     axes = np.zeros((d, 0))
     generator = np.random.default_rng(0)
     while axes.shape[1] < d:
@@ -188,27 +198,27 @@ def diameter(actions: ActionSet, origin: Vector, axes: Points) -> float:
     directions, cosine = _spread(k)
     along = directions @ axes.T
     reach = actions.best(along)[1] + actions.best(-along)[1]
-    found = float(reach.max()) / cosine if k <= 3 else float(np.linalg.norm(reach))
+    bounds = [float(reach.max()) / cosine if k <= 3 else float(np.linalg.norm(reach))]
     if isinstance(actions, Vectors):
         around = np.linalg.norm(actions.embeddings - origin, axis=1).max()
-        found = min(found, 2 * float(around))
+        bounds.append(2 * float(around))
     if isinstance(actions, Sum):
-        found = min(found, sum(diameter(part, *affine_frame(part)) for part in actions.parts))
-    return found
+        bounds.append(sum(diameter(part, *affine_frame(part)) for part in actions.parts))
+    return min(bounds)
 
 
 def _spread(k: int) -> tuple[Points, float]:
     """Directions up to sign, and the cosine of the angle within which one lies near any other."""
     if k == 2:
-        angle = np.pi * np.arange(64) / 64
-        return np.column_stack((np.cos(angle), np.sin(angle))), math.cos(np.pi / 128)
+        angle = np.pi * np.arange(_IN_THE_PLANE) / _IN_THE_PLANE
+        nearest_one = math.cos(np.pi / (2 * _IN_THE_PLANE))
+        return np.column_stack((np.cos(angle), np.sin(angle))), nearest_one
     if k == 3:
         from scipy.spatial import ConvexHull
 
         # golden angle around the axis, equal areas in height, one of every two opposite ones
-        count = 200
-        height = (np.arange(count) + 0.5) / count
-        turn = np.pi * (3 - math.sqrt(5)) * np.arange(count)
+        height = (np.arange(_IN_SPACE) + 0.5) / _IN_SPACE
+        turn = np.pi * (3 - math.sqrt(5)) * np.arange(_IN_SPACE)
         ring = np.sqrt(1 - height**2)
         directions = np.column_stack((ring * np.cos(turn), ring * np.sin(turn), height))
         facets = ConvexHull(np.vstack((directions, -directions))).equations

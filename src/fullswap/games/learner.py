@@ -8,15 +8,16 @@ decomposed, and the number of actions enters through the linear oracle only.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Certificate, Quantity
-from fullswap.games.actions import ActionSet, Column, as_matrix
+from fullswap.games.actions import Action, ActionSet, Column
 from fullswap.games.hull import Hull, affine_frame
 from fullswap.games.stretch import Stretched, rounding_maps
 from fullswap.losses import Linear, LossClass
@@ -25,6 +26,9 @@ from fullswap.theorems import THEOREMS
 
 _ROW = "concave"
 """The row of the table for linear losses."""
+_BEYOND = 1e-6
+"""Parts of a payoff vector outside of the span of the given ones, as a share of its largest entry,
+that are rounding errors."""
 
 
 class MixedAction(NamedTuple):
@@ -33,7 +37,7 @@ class MixedAction(NamedTuple):
     actions: Column
     weights: Vector
 
-    def draw(self, generator: np.random.Generator) -> Any:
+    def draw(self, generator: np.random.Generator) -> Action:
         """One action at random."""
         return self.actions[generator.choice(len(self.weights), p=self.weights)]
 
@@ -78,31 +82,33 @@ class StructuredLearner:
     def __init__(
         self,
         actions: ActionSet,
-        bound: Any,
+        bound: ArrayLike,
         horizon: int | None = None,
         *,
         mesh: float | None = None,
         learner: str | None = None,
         track: bool = True,
     ) -> None:
-        if not isinstance(actions, ActionSet):
-            raise ValueError(f"actions must be a set of fullswap.games, got {actions!r}")
+        checks.instance("actions", actions, ActionSet, "a set of fullswap.games")
         self.actions, self.horizon = actions, horizon
         self.hull: Hull | None = None
         self._inner: FullSwapLearner | None = None
         self._rounds = 0
-        known = _as_bound(bound, actions.dim)
+        limit = _as_bound(bound, actions.dim)
         _, axes = affine_frame(actions)
         if not axes.shape[1]:
             # all actions are worth the same against anyone
-            self._known = actions.best(np.zeros((1, actions.dim)))[0]
+            self._played = actions.best(np.zeros((1, actions.dim)))[0]
             return
         self._beyond: Points | None = None
-        if isinstance(known, float):
+        if isinstance(limit, float):
             seen: ActionSet = actions
-            length, turned = known, np.eye(actions.dim)
+            length, turned = limit, np.eye(actions.dim)
         else:
-            seen, turned, self._beyond = _rounded(actions, axes, known @ axes)
+            along = limit @ axes
+            if not along.any():
+                checks.refuse("bound", "have a vector that tells the actions apart", bound)
+            seen, turned, self._beyond = _rounded(actions, axes, along)
             length = 1.0
         self.hull = Hull(seen)
         self._axes: Points = turned @ self.hull.axes
@@ -110,7 +116,7 @@ class StructuredLearner:
             self.hull, LossClass(length, concave=True), horizon,
             row=_ROW, mesh=mesh, learner=learner, track=track,
         )  # fmt: skip
-        self._known = _column(self.hull.actions_at(self._inner.points))
+        self._played = _column(self.hull.actions_at(self._inner.points))
 
     @property
     def rounds(self) -> int:
@@ -134,7 +140,7 @@ class StructuredLearner:
     def support(self) -> Column:
         """Actions that may be played at present."""
         if self._inner is None or self.hull is None:
-            return self._known
+            return self._played
         return _column(self.hull.actions_at(self._inner.grid.points))
 
     def explain(self) -> str:
@@ -146,25 +152,27 @@ class StructuredLearner:
     def play(self) -> MixedAction:
         """The mixed action of this round; the same until a payoff vector is observed."""
         if self._inner is None or self.hull is None:
-            return MixedAction(self._known, np.ones(1))
+            return MixedAction(self._played, np.ones(1))
         mixture = self._inner.play()
         assert mixture.labels is not None
-        if mixture.labels.max() >= len(self._known):
-            self._known = _column(self.hull.actions_at(self._inner.points))
+        if mixture.labels.max() >= len(self._played):
+            self._played = _column(self.hull.actions_at(self._inner.points))
         used = mixture.weights > 0
-        return MixedAction(self._known[mixture.labels[used]], mixture.weights[used])
+        return MixedAction(self._played[mixture.labels[used]], mixture.weights[used])
 
-    def observe(self, vector: Any) -> None:
+    def observe(self, vector: ArrayLike) -> None:
         """Learn from the payoff vector w (dim,) that the others' play made: payoffs ⟨v, w⟩."""
-        array = self._checked(vector, (self.actions.dim,))
+        array = checks.vector("vector", vector, self.actions.dim)
         if self._inner is None:
             self._rounds += 1
             return
         self._inner.observe(Linear(self._directions(array[None, :])[0]))
 
-    def run(self, vectors: Any) -> None:
+    def run(self, vectors: ArrayLike) -> None:
         """Play against payoff vectors (T, dim) fixed in advance: the loop of play and observe."""
-        array = self._checked(vectors, (len(vectors) if np.ndim(vectors) else 0, self.actions.dim))
+        array = checks.floats("vectors", vectors)
+        if array.ndim != 2 or array.shape[1] != self.actions.dim:
+            checks.refuse_shape("vectors", f"(T, {self.actions.dim})", array)
         if self._inner is None:
             self._rounds += len(array)
             return
@@ -183,25 +191,11 @@ class StructuredLearner:
         # sums, not a matrix product: a row must come out the same alone and among others
         if self._beyond is not None:
             missed = np.abs((vectors[:, :, None] * self._beyond).sum(axis=1)).max(axis=1)
-            if (missed > 1e-6 * np.abs(vectors).max(axis=1)).any():
-                raise ValueError(
-                    "payoff vectors must be mixtures of those given as bound, got one outside "
-                    "of their span"
-                )
-        return -(vectors[:, :, None] * self._axes).sum(axis=1)
-
-    @staticmethod
-    def _checked(vectors: Any, shape: tuple[int, ...]) -> Any:
-        wanted = f"({shape[0]},)" if len(shape) == 1 else f"(T, {shape[1]})"
-        try:
-            array = np.array(vectors, dtype=float)
-        except (TypeError, ValueError):
-            raise ValueError(f"payoff vectors must be numbers of shape {wanted}") from None
-        if array.shape != shape:
-            raise ValueError(f"payoff vectors must have shape {wanted}, got {array.shape}")
-        if not np.isfinite(array).all():
-            raise ValueError("payoff vectors must be finite, got NaN or infinity")
-        return array
+            outside = missed > _BEYOND * np.abs(vectors).max(axis=1)
+            rule = "be mixtures of those given as bound, inside of their span"
+            checks.refuse_at("vectors", rule, vectors, outside)
+        losses: Points = -(vectors[:, :, None] * self._axes).sum(axis=1)
+        return losses
 
 
 def _rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionSet, Points, Points]:
@@ -210,30 +204,19 @@ def _rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionS
     Also the matrices that take a vector w of the embedding space there, w·turned, and to what of
     it lies outside of the span of the given ones, w·beyond.
     """
-    if not np.abs(vectors).max() > 0:
-        raise ValueError(
-            "bound must have a vector that tells the actions apart, got only such that make all "
-            "of them worth the same"
-        )
     to_point, to_vector = rounding_maps(vectors)
     beyond = axes @ (np.eye(axes.shape[1]) - to_vector.T @ to_point)
     return Stretched(actions, to_point @ axes.T), axes @ to_vector.T, beyond
 
 
-def _as_bound(bound: Any, dim: int) -> float | Points:
+def _as_bound(bound: ArrayLike, dim: int) -> float | Points:
     """A positive number, or finite rows (k, dim)."""
-    if np.ndim(bound) == 2:
-        rows = as_matrix("bound", bound)
-        if rows.shape[1] != dim:
-            raise ValueError(f"bound must have rows of {dim} numbers, got {rows.shape[1]}")
-        return rows
-    number = isinstance(bound, int | float | np.number) and not isinstance(bound, bool)
-    if not (number and math.isfinite(bound) and bound > 0):
-        raise ValueError(f"bound must be a positive number or payoff vectors, got {bound!r}")
-    return float(bound)
+    if isinstance(bound, list | tuple) or np.ndim(bound):
+        return checks.matrix("bound", bound, (None, dim))
+    return checks.setting("bound", bound, above=0.0)
 
 
-def _column(actions: list[Any]) -> Column:
+def _column(actions: list[Action]) -> Column:
     """Actions as a column, tuples kept whole."""
     if actions and isinstance(actions[0], tuple):
         column = np.empty(len(actions), dtype=object)

@@ -9,49 +9,54 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MOST_JOINT = 40_000
 """Joint actions of games given to the solver."""
 MOST_ENTRIES = 12_000_000
 """Entries of its matrix: a hundred bytes each, in the end."""
 OBJECTIVES = ("welfare", "fair")
+_TOLERANCES = (1e-10, 1e-7)
+"""How far constraints may be broken: first the tightest that the solver takes, then its default,
+as the tighter one is sometimes out of reach."""
+_SOLVED, _OUT_OF_TIME = 0, 1
+"""The states of scipy's linprog that end the search."""
+_LEAST_SECONDS = 0.01
+"""The solver's clock takes nothing shorter for a limit."""
 
 
 def check_size(shape: Sequence[int | None]) -> None:
     """Whether a game with these numbers of actions is small enough, or a ValueError."""
-    if any(k is None for k in shape):
-        raise ValueError('method "lp" needs finitely many actions; use method="oracle"')
-    sizes = [int(k or 0) for k in shape]
+    sizes = [k for k in shape if k is not None]
+    if len(sizes) < len(shape):
+        rule = 'have finitely many actions for method="lp" (else method="oracle")'
+        checks.refuse("game", rule, tuple(shape))
     joint = math.prod(sizes)
     entries = sum((k - 1) * joint for k in sizes)
     if joint > MOST_JOINT or entries > MOST_ENTRIES:
         raise ValueError(
-            f'method "lp" takes at most {MOST_JOINT} joint actions and {MOST_ENTRIES} constraint '
-            f"entries, the game has {joint} and {entries}; use "
-            'method="matching", or method="oracle" for small gaps'
+            f"game must have at most {MOST_JOINT} joint actions and {MOST_ENTRIES} constraint "
+            f'entries for method="lp", got {joint} and {entries}; use method="matching", or '
+            'method="oracle" for small gaps'
         )
 
 
-def as_objective(objective: Any, players: int) -> str | Vector:
+def as_objective(objective: str | ArrayLike | None, players: int) -> str | Vector:
     """A checked objective: its name, or finite weights of the players, shape (players,)."""
     if objective is None:
         return "welfare"
     if isinstance(objective, str):
-        if objective in OBJECTIVES:
-            return objective
-    else:
-        array = np.asarray(objective)
-        if array.shape == (players,) and array.dtype.kind in "iuf" and np.isfinite(array).all():
-            return array.astype(float)
-    raise ValueError(
-        f'objective must be "welfare", "fair" or {players} finite weights of the players, '
-        f"got {objective!r}"
-    )
+        return checks.one_of("objective", objective, OBJECTIVES)
+    return checks.vector("objective", objective, players)
 
 
 def best_equilibrium(
@@ -93,22 +98,23 @@ def best_equilibrium(
     scale = float(np.abs(cost).max()) or 1.0
     one = np.ones((1, len(cost)))
     one[0, joint:] = 0.0
-    limit = {} if seconds is None else {"time_limit": max(seconds, 0.01)}
+    limit = {} if seconds is None else {"time_limit": max(seconds, _LEAST_SECONDS)}
     bounds = [(0.0, None)] * joint + [(None, None)] * (len(cost) - joint)
-    for tolerance in (1e-10, 1e-7):  # the tighter one is sometimes out of reach
-        found = linprog(
+    for tolerance in _TOLERANCES:
+        solution = linprog(
             cost / scale, rows, np.zeros(rows.shape[0]), one, [1.0], bounds, method="highs",
             options={"primal_feasibility_tolerance": tolerance, **limit},
         )  # fmt: skip
-        if found.status in (0, 1):
+        if solution.status in (_SOLVED, _OUT_OF_TIME):
             break
-    if found.status != 0:
+    if solution.status != _SOLVED:
         return None
-    probabilities = np.maximum(found.x[:joint], 0.0)
-    return (probabilities / probabilities.sum()).reshape(shape)
+    probabilities: Vector = np.maximum(solution.x[:joint], 0.0)
+    joint_table: Points = (probabilities / probabilities.sum()).reshape(shape)
+    return joint_table
 
 
-def _incentives(tables: Sequence[Points]) -> Any:
+def _incentives(tables: Sequence[Points]) -> csr_array:
     """One row for every player and pair of actions a ≠ b that could pay, payoffs scaled to 1."""
     from scipy.sparse import csr_array
 
@@ -128,7 +134,7 @@ def _incentives(tables: Sequence[Points]) -> Any:
             columns.append(np.tile(where[a], len(gains)))
             lengths.append(np.full(len(gains), gains.shape[1]))
     starts = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
-    found = csr_array((np.concatenate(data), np.concatenate(columns), starts),
-                      shape=(len(starts) - 1, joint))  # fmt: skip
-    found.eliminate_zeros()
-    return found
+    rows = csr_array((np.concatenate(data), np.concatenate(columns), starts),
+                     shape=(len(starts) - 1, joint))  # fmt: skip
+    rows.eliminate_zeros()
+    return rows

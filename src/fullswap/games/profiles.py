@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-import numbers
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fullswap.base.protocols import Points, Vector
+from fullswap.base import checks
+from fullswap.base.protocols import Vector
+from fullswap.games.actions import Action, Column
 from fullswap.games.game import StructuredGame
+
+if TYPE_CHECKING:
+    from narwhals.typing import EagerAllowed, IntoBackend
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +34,16 @@ class Gap:
         The best answer to each.
     gains : Vector
         What each adds to ``swap`` (its probability counted), shape (r,).
-    coarse_deviation : Any
+    coarse_deviation : Action
         The action that attains ``coarse``.
     """
 
     swap: float
     coarse: float
-    recommended: Any
-    deviations: Any
+    recommended: Column
+    deviations: Column
     gains: Vector
-    coarse_deviation: Any
+    coarse_deviation: Action
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +54,7 @@ class CorrelatedEquilibrium:
     ----------
     game : StructuredGame
         The game.
-    support : Points
+    support : array
         Joint actions that are recommended, shape (m, players).
     weights : Vector
         Their probabilities, shape (m,).
@@ -64,7 +69,7 @@ class CorrelatedEquilibrium:
     """
 
     game: StructuredGame = field(repr=False)
-    support: Points = field(repr=False)
+    support: NDArray[Any] = field(repr=False)
     weights: Vector = field(repr=False)
     gaps: tuple[Gap, ...] = field(repr=False)
     rounds: int = 0
@@ -86,19 +91,18 @@ class CorrelatedEquilibrium:
         """Expected payoffs, shape (players,)."""
         return self.weights @ self.game.payoffs(self.support)
 
-    def marginal(self, player: int) -> tuple[Any, Vector]:
+    def marginal(self, player: int) -> tuple[Column, Vector]:
         """Distinct actions of a player with their probabilities."""
         actions, where = np.unique(self.support[:, player], return_inverse=True)
         return actions, np.bincount(where.ravel(), self.weights, len(actions)).astype(float)
 
-    def sample(self, size: int, seed: Any = None) -> Any:
+    def sample(self, size: int, seed: int | np.random.Generator | None = None) -> NDArray[Any]:
         """Draw recommendations, shape (size, players)."""
-        if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < 0:
-            raise ValueError(f"size must be a whole number >= 0, got {size!r}")
+        count = checks.whole("size", size, 0)
         generator = np.random.default_rng(seed)
-        return self.support[generator.choice(len(self.weights), size, p=self.weights)]
+        return self.support[generator.choice(len(self.weights), count, p=self.weights)]
 
-    def to_frame(self, backend: Any = "pandas") -> Any:
+    def to_frame(self, backend: IntoBackend[EagerAllowed] = "pandas") -> Any:
         """One row for each joint action: actions, probability, payoffs.
 
         ``backend`` is any that narwhals knows, such as "pandas", "polars" or "pyarrow".

@@ -7,12 +7,14 @@ of a column whatever the dimension; ``Region.column`` makes such a column from a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import ActionSet, Column, Product, Vectors
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.games.actions import Action, ActionSet, Column, Product, Vectors, dots
+from fullswap.games.decompose import refuse_outside
 from fullswap.sets import ConvexSetBase
 
 
@@ -22,16 +24,15 @@ class _OnConvexSet(ActionSet):
     size = None
 
     def __init__(self, action_set: ConvexSetBase) -> None:
-        if not isinstance(action_set, ConvexSetBase):
-            raise ValueError(f"action_set must be a set of fullswap.sets, got {action_set!r}")
+        checks.instance("action_set", action_set, ConvexSetBase, "a set of fullswap.sets")
         self.action_set = action_set
 
     @staticmethod
-    def column(points: Any) -> Column:
+    def column(points: ArrayLike) -> Column:
         """Points (m, A) as a column of m tuples."""
         rows = np.asarray(points, dtype=float)
         if rows.ndim != 2:
-            raise ValueError(f"points must have shape (m, A), got {rows.shape}")
+            checks.refuse_shape("points", "(m, A)", rows)
         column = np.empty(len(rows), dtype=object)
         for i, row in enumerate(rows.tolist()):
             column[i] = tuple(row)
@@ -41,25 +42,19 @@ class _OnConvexSet(ActionSet):
         """The array (m, A) of a column."""
         return np.array(list(actions), dtype=float).reshape(-1, self.action_set.ambient_dim)
 
-    def check(self, actions: Any, name: str) -> Column:
+    def check(self, actions: ArrayLike, name: str) -> Column:
         """Points of the set, as a column of tuples or an array (m, A)."""
         width = self.action_set.ambient_dim
-        try:
-            rows = np.array([tuple(action) for action in actions], dtype=float)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must be points with {width} coordinates each") from None
+        rows = checks.floats(name, actions.tolist() if isinstance(actions, np.ndarray) else actions)
         if rows.size == 0:
             return self.column(np.empty((0, width)))
-        if rows.shape[1:] != (width,) or not np.isfinite(rows).all():
-            raise ValueError(
-                f"{name} must be finite points of shape (m, {width}), got shape {rows.shape}"
-            )
+        if rows.shape[1:] != (width,):
+            checks.refuse_shape(name, f"(m, {width})", rows)
         inside = np.asarray(self.action_set.contains(rows))
-        if not inside.all():
-            raise ValueError(f"{name} must lie in {self.action_set}, got {rows[~inside][0]}")
+        checks.refuse_at(name, f"lie in {self.action_set}", rows, ~inside)
         return self.column(rows)
 
-    def describe(self, action: Any) -> str:
+    def describe(self, action: Action) -> str:
         """The coordinates."""
         return "(" + ", ".join(f"{x:.6g}" for x in action) + ")"
 
@@ -85,15 +80,15 @@ class Region(_OnConvexSet):
 
     def best(self, directions: Points) -> tuple[Column, Vector]:
         """By the set's own linear minimiser."""
-        found = self.action_set.minimize_linear(-np.asarray(directions, dtype=float))
-        return self.column(found), np.einsum("ij,ij->i", found, directions)
+        points = self.action_set.minimize_linear(-np.asarray(directions, dtype=float))
+        return self.column(points), dots(points, directions)
 
     def decompose(self, point: Vector, tolerance: float) -> tuple[Column, Vector]:
         """The point itself."""
         nearest = self.action_set.project(point)
         distance = float(np.linalg.norm(nearest - point))
         if distance > tolerance * max(1.0, float(np.abs(nearest).max())):
-            raise ValueError(f"point must lie in the hull of the actions, is {distance:.6g} away")
+            refuse_outside(distance)
         return self.column(nearest[None, :]), np.ones(1)
 
 
@@ -120,9 +115,9 @@ class Paraboloid(_OnConvexSet):
     def best(self, directions: Points) -> tuple[Column, Vector]:
         """By the set's own quadratic minimiser."""
         directions = np.asarray(directions, dtype=float)
-        found = self.action_set.minimize_quadratic(-directions[:, -1], -directions[:, :-1])
-        column = self.column(found)
-        return column, np.einsum("ij,ij->i", self.embed(column), directions)
+        points = self.action_set.minimize_quadratic(-directions[:, -1], -directions[:, :-1])
+        column = self.column(points)
+        return column, dots(self.embed(column), directions)
 
 
 class Sum(ActionSet):
@@ -139,16 +134,18 @@ class Sum(ActionSet):
     (4, 2, [[1.0, 3.0]])
     """
 
+    size: int
+
     def __init__(self, parts: Sequence[Vectors]) -> None:
         self._plans = Product(parts)
         self.parts = self._plans.parts
         self.size = self._plans.size
         dims = {part.dim for part in self.parts}
         if len(dims) > 1:
-            raise ValueError(f"parts must have the same dimension, got {sorted(dims)}")
+            checks.refuse("parts", "have the same dimension", sorted(dims))
         self.dim = dims.pop()
 
-    def choices(self, actions: Column) -> Any:
+    def choices(self, actions: Column) -> Indices:
         """The choice in each part, shape (m, parts)."""
         return self._plans.choices(actions)
 
@@ -160,14 +157,10 @@ class Sum(ActionSet):
             total += part.embed(chosen[:, k])
         return total
 
-    def best(self, directions: Points) -> tuple[Column, Vector]:
+    def best(self, directions: Points) -> tuple[Indices, Vector]:
         """Part by part."""
         return self._plans.best(np.tile(directions, (1, len(self.parts))))
 
-    def check(self, actions: Any, name: str) -> Column:
-        """Whole numbers from 0 to n − 1."""
-        return self._plans.check(actions, name)
-
-    def describe(self, action: Any) -> str:
+    def describe(self, action: Action) -> str:
         """The choice in each part."""
         return self._plans.describe(action)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import ActionSet, Column, Curve
-from fullswap.games.game import StructuredGame
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.games.actions import Action, ActionSet, Column, Curve
+from fullswap.games.game import StructuredGame, tensor
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.verify import verify
@@ -20,10 +21,20 @@ SAME = 1e-9
 """Points of a continuum that lie closer, as a share of its size, are one action."""
 MOST_WHOLE = 300
 """Actions of a player that are all active from the start where embeddings are no saving."""
+_SAVING = 4
+"""Embeddings are a saving for sets of more than so many actions a dimension."""
+_WHOLE_JOINT = 10**5
+"""Joint actions to begin with: tables of a megabyte."""
+_MIXED = 3
+"""Actions in a random mixture: few, so that mixtures differ."""
 MOST_JOINT = 2_000_000
-"""Joint actions of the active actions that are held as a table."""
+"""Joint actions of the active actions that are held as a table: 16 MB a player."""
 MOST_ENTRIES = 50_000_000
-"""Entries of the payoff vectors against all joint actions of the others."""
+"""Entries of the payoff vectors against all joint actions of the others: 400 MB."""
+_MOST_DROPPED = 0.5
+"""Probability of joint actions that are left out, whatever was asked for."""
+_EXACT = 2**53
+"""Whole numbers up to this are exact as floats."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class Answers:
         How much of that the best active action does not gain.
     """
 
-    actions: Any
+    actions: Column
     gains: Vector
     outside: Vector
 
@@ -61,7 +72,7 @@ class Restricted:
     def __init__(self, game: StructuredGame, columns: Sequence[Column]) -> None:
         self.game = game
         self.columns: list[Column] = [np.asarray(column)[:0] for column in columns]
-        self._places: list[dict[Any, int]] = [{} for _ in columns]
+        self._places: list[dict[Hashable, int]] = [{} for _ in columns]
         self._units = [SAME * _extent(s) for s in game.actions]
         self.tables: list[Points] = []
         self._vectors: list[Points] = []
@@ -70,8 +81,8 @@ class Restricted:
         if not self.add(columns):
             sizes = " × ".join(str(len(column)) for column in columns)
             raise ValueError(
-                f"the game is too large to be solved: it begins with {sizes} actions and at most "
-                f"{MOST_JOINT} joint actions can be held; leave out players or actions"
+                f"game must begin with at most {MOST_JOINT} joint actions, too large is {sizes}; "
+                "leave out players or actions"
             )
 
     @property
@@ -87,9 +98,9 @@ class Restricted:
 
     def add(self, columns: Sequence[Column]) -> bool:
         """Make actions active; whether any was new, and there was room for the new ones."""
-        fresh: list[dict[Any, int]] = []
+        fresh: list[dict[Hashable, int]] = []
         for places, column, unit in zip(self._places, columns, self._units, strict=True):
-            rows: dict[Any, int] = {}
+            rows: dict[Hashable, int] = {}
             for row, action in enumerate(column):
                 key = _key(action, unit)
                 if key not in places:
@@ -111,27 +122,18 @@ class Restricted:
 
     def _tabulate(self) -> None:
         """Payoff vectors against all joint actions of the others, and from them the payoffs."""
-        shape, players = self.shape, self.game.players
-        self._vectors, self._embedded, self.tables = [], [], []
-        for p, s in enumerate(self.game.actions):
-            others = [k for k in range(players) if k != p]
-            meshes = np.meshgrid(*(np.arange(shape[k]) for k in others), indexing="ij")
-            columns = [self.columns[p][np.zeros(meshes[0].size, dtype=np.int64)]] * players
-            for k, mesh in zip(others, meshes, strict=True):
-                columns[k] = self.columns[k][mesh.ravel()]
-            self._vectors.append(self.game.vectors(p, columns))
-            self._embedded.append(s.embed(self.columns[p]))
-            own_first = (self._embedded[p] @ self._vectors[p].T).reshape(
-                shape[p], *(shape[k] for k in others)
-            )
-            self.tables.append(np.moveaxis(own_first, 0, p))
+        sets, columns = self.game.actions, self.columns
+        self._vectors = [self.game.vectors_against_all(p, columns) for p in range(len(sets))]
+        self._embedded = [s.embed(column) for s, column in zip(sets, columns, strict=True)]
+        pairs = zip(self._embedded, self._vectors, strict=True)
+        self.tables = [tensor(*pair, p, self.shape) for p, pair in enumerate(pairs)]
 
-    def places(self, player: int, column: Column) -> Any:
+    def places(self, player: int, column: Column) -> Indices:
         """Where actions stand among the active ones, −1 for those that are not, shape (m,)."""
         known, unit = self._places[player], self._units[player]
         return np.array([known.get(_key(action, unit), -1) for action in column], dtype=np.int64)
 
-    def support(self, places: Any) -> Any:
+    def support(self, places: Indices) -> NDArray[Any]:
         """Joint actions of the game at places (m, players) of the table."""
         return stack([column[places[:, p]] for p, column in enumerate(self.columns)])
 
@@ -142,10 +144,10 @@ class Restricted:
         """
         flat = joint.ravel() / joint.sum()
         order = np.argsort(flat)
-        kept = np.sort(order[np.cumsum(flat[order]) > min(drop, 0.5)])
-        kept = kept[flat[kept] > 0]
-        places = np.column_stack(np.unravel_index(kept, joint.shape))
-        weights = flat[kept] / flat[kept].sum()
+        played = np.sort(order[np.cumsum(flat[order]) > min(drop, _MOST_DROPPED)])
+        played = played[flat[played] > 0]
+        places = np.column_stack(np.unravel_index(played, joint.shape))
+        weights = flat[played] / flat[played].sum()
         return verify(self.game, (self.support(places), weights))
 
     def joint(self, profile: CorrelatedEquilibrium) -> Points:
@@ -169,20 +171,22 @@ class Restricted:
         directions = own[played] @ self._vectors[player]
         actions, values = self.game.actions[player].best(directions)
         active = directions @ self._embedded[player].T
-        kept = active[np.arange(len(played)), played]
+        following = active[np.arange(len(played)), played]
         inside = active.max(axis=1)
-        return Answers(actions, np.maximum(values, inside) - kept, values - inside)
+        return Answers(actions, np.maximum(values, inside) - following, values - inside)
 
 
 def initial_actions(game: StructuredGame, count: int, rng: np.random.Generator) -> list[Column]:
-    """About ``count`` actions of each player to begin with.
+    """About ``count`` actions of each player to begin with, fewer if players are many.
 
     All, where there are no more or where embeddings of many dimensions promise no saving.
     Otherwise extreme actions in random directions, and then best answers to random mixtures of
     what the others have so far: those are the ones that matter.
     """
+    count = min(count, max(2, int(_WHOLE_JOINT ** (1 / game.players))))
     whole = [_take_all(s, count) for s in game.actions]
-    if math.prod(s.size or 1 for s, all_ in zip(game.actions, whole, strict=True) if all_) > 10**5:
+    listed = [s.size or 1 for s, all_ in zip(game.actions, whole, strict=True) if all_]
+    if math.prod(listed) > _WHOLE_JOINT:
         whole = [s.size is not None and s.size <= count for s in game.actions]
     chosen: list[Column] = [
         np.arange(s.size or 0)
@@ -202,7 +206,7 @@ def _take_all(actions: ActionSet, count: int) -> bool:
     """Whether to begin with all actions of a set."""
     if actions.size is None:
         return False
-    return actions.size <= count or actions.size <= min(MOST_WHOLE, 4 * actions.dim)
+    return actions.size <= count or actions.size <= min(MOST_WHOLE, _SAVING * actions.dim)
 
 
 def spread_actions(game: StructuredGame, count: int) -> list[Column]:
@@ -213,7 +217,7 @@ def spread_actions(game: StructuredGame, count: int) -> list[Column]:
     """
     columns: list[Column] = []
     for s in game.actions:
-        plain = s.size is not None and MOST_WHOLE < s.size <= 4 * s.dim
+        plain = s.size is not None and MOST_WHOLE < s.size <= _SAVING * s.dim
         last = (s.size or 1) - 1
         columns.append(np.unique(np.linspace(0, last if plain else 0, count).astype(np.int64)))
         if not plain:
@@ -228,11 +232,13 @@ def random_play(
     count: int,
     rng: np.random.Generator,
 ) -> Points:
-    """Payoff vectors of a player against random mixtures of three of the others' chosen actions."""
-    rows = 3 * count
+    """Payoff vectors of a player against random mixtures of some of the others' chosen actions."""
+    rows = _MIXED * count
     columns = [column[rng.integers(len(column), size=rows)] for column in chosen]
-    vectors = game.vectors(player, columns).reshape(count, 3, -1)
-    return np.einsum("ij,ijk->ik", rng.dirichlet(np.ones(3), size=count), vectors)
+    vectors = game.vectors(player, columns).reshape(count, _MIXED, -1)
+    weights = rng.dirichlet(np.ones(_MIXED), size=count)
+    mixed: Points = np.einsum("ij,ijk->ik", weights, vectors)
+    return mixed
 
 
 def _too_large(game: StructuredGame, sizes: Sequence[int]) -> bool:
@@ -242,10 +248,10 @@ def _too_large(game: StructuredGame, sizes: Sequence[int]) -> bool:
     return joint > MOST_JOINT or entries > MOST_ENTRIES
 
 
-def stack(columns: Sequence[Column]) -> Any:
+def stack(columns: Sequence[Column]) -> NDArray[Any]:
     """Columns side by side, shape (m, players); numbers too long for a float stay what they are."""
     kinds = {column.dtype.kind for column in columns}
-    long = any(c.dtype.kind in "iu" and c.size and abs(c).max() > 2**53 for c in columns)
+    long = any(c.dtype.kind in "iu" and c.size and abs(c).max() > _EXACT for c in columns)
     if "O" in kinds or (long and "f" in kinds):
         rows = np.empty((len(columns[0]), len(columns)), dtype=object)
         for p, column in enumerate(columns):
@@ -263,7 +269,7 @@ def _extent(actions: ActionSet) -> float:
     return 1.0
 
 
-def _key(action: Any, unit: float) -> Any:
+def _key(action: Action, unit: float) -> Hashable:
     """Equal for actions that count as one."""
     if isinstance(action, tuple):
         return tuple(_key(part, unit) for part in action)
@@ -271,4 +277,5 @@ def _key(action: Any, unit: float) -> Any:
         return int(action)
     if isinstance(action, float | np.floating):
         return round(float(action) / unit)
-    return action  # of a set of the user's own: anything that can be looked up
+    key: Hashable = action
+    return key  # of a set of the user's own: anything that can be looked up

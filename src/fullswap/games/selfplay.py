@@ -7,16 +7,40 @@ equilibrium: whatever the weights, the average is checked.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.restricted import Restricted
 
-RULES = {"matching": 0, "optimistic": 1, "weights": 2}
-_RATES = {"matching": 0.0, "optimistic": 16.0, "weights": 0.0}
-"""Steps η for payoffs in [0, 1]; 0 where there is none, or where it falls with the rounds."""
-_POWERS = {"matching": 2, "optimistic": 1, "weights": 0}
-"""Round t weighs t^power in the average."""
+
+class Learner(NamedTuple):
+    """What the learner of each action does."""
+
+    code: int
+    """Its number in ``kernels.selfplay``."""
+    rate: float
+    """Step η for payoffs in [0, 1]; 0 where there is none, or where it falls with the rounds."""
+    power: int
+    """Round t weighs t^power in the average."""
+
+
+LEARNERS = {
+    "matching": Learner(0, 0.0, 2),
+    # no theorem speaks for 16: of 1, 4, 8, …, 64 it took the fewest rounds over rings, auctions
+    # and random games of two and three players, and every result is checked
+    "optimistic": Learner(1, 16.0, 1),
+    "weights": Learner(2, 0.0, 0),
+}
+RESIDUAL = 1e-4
+"""How far from stationary mixed actions of many actions may be."""
+_STEADY = 500
+"""Rounds after which a step of multiplicative weights begins to shrink."""
+_WORK = 200_000_000
+"""Operations of one call: a fraction of a second, and a history that fits the memory."""
+_OPERATIONS = 8
+"""Operations of a round for each entry of the learners' rows."""
 
 
 class SelfPlay:
@@ -26,7 +50,7 @@ class SelfPlay:
     ----------
     restricted : Restricted
         The game.
-    rule : {"matching", "optimistic", "weights"}
+    learner : {"matching", "optimistic", "weights"}
         What the learner of each action does.
     residual : float
         How far from stationary mixtures of many actions may be: their share of the regret is half
@@ -40,8 +64,9 @@ class SelfPlay:
         Of these, the rounds that are in the average: it begins again when actions are added.
     """
 
-    def __init__(self, restricted: Restricted, rule: str, residual: float = 1e-4) -> None:
-        self._restricted, self._rule, self._residual = restricted, rule, residual
+    def __init__(self, restricted: Restricted, learner: str, residual: float = RESIDUAL) -> None:
+        self._restricted, self._residual = restricted, residual
+        self._learner, self._matching = LEARNERS[learner], learner == "matching"
         self.rounds = 0
         self._scores = np.zeros((len(restricted.shape), 0, 0))
         self.fit()
@@ -54,9 +79,8 @@ class SelfPlay:
         """
         shape = self._restricted.shape
         players, most = len(shape), max(shape)
-        matching = self._rule == "matching"
         scores = np.zeros((players, most, most))
-        if matching:
+        if self._matching:
             before = self._scores.shape[1]
             scores[:, :before, :before] = self._scores
         self._scores = scores
@@ -67,7 +91,7 @@ class SelfPlay:
             self._rows[p, :k, :k] = self._mixed[p, :k] = 1 / k
         self._sizes = np.array(shape, dtype=np.int64)
         # multiplicative weights want payoffs in [0, 1]; regrets are to keep their unit
-        units = np.ones(players) if matching else self._restricted.ranges
+        units = np.ones(players) if self._matching else self._restricted.ranges
         self._tables = np.stack(
             [
                 np.moveaxis((table - table.min()) / unit, p, 0).ravel()
@@ -84,27 +108,28 @@ class SelfPlay:
         players, most = self._mixed.shape
         history = np.empty((rounds, players, most))
         # a step that is large enough to be fast may circle for ever, so it shrinks in the end
-        rate = _RATES[self._rule] / (1 + self.averaged / 500) ** 0.5
+        rate = self._learner.rate / (1 + self.averaged / _STEADY) ** 0.5
         play_rounds(
             self._tables, self._sizes, self._scores, self._rows, self._mixed, self._last,
-            self._charges, RULES[self._rule], rate, self._residual,
+            self._charges, self._learner.code, rate, self._residual,
             history,
         )  # fmt: skip
         ages = self.averaged + np.arange(1, rounds + 1, dtype=np.float64)
-        powers = np.power(ages, _POWERS[self._rule])
+        powers = np.power(ages, self._learner.power)
         self._joint += joint_play(history, powers, self._joint.shape)
         self.rounds += rounds
         self.averaged += rounds
 
     @property
     def longest(self) -> int:
-        """Rounds to play at once: a fraction of a second, and a history that fits the memory."""
-        work = 8 * sum(k * k for k in self._joint.shape) + len(self._sizes) * self._joint.size
-        return max(1, 200_000_000 // work)
+        """Rounds to play at once."""
+        rows = _OPERATIONS * sum(k * k for k in self._joint.shape)
+        return max(1, _WORK // (rows + len(self._sizes) * self._joint.size))
 
     def average(self) -> Points:
         """Probabilities of joint actions, shape (k_1, …, k_N)."""
-        return self._joint / self._joint.sum()
+        average: Points = self._joint / self._joint.sum()
+        return average
 
 
 def joint_play(history: Points, weights: Vector, shape: tuple[int, ...]) -> Points:
@@ -112,4 +137,5 @@ def joint_play(history: Points, weights: Vector, shape: tuple[int, ...]) -> Poin
     rest = history[:, 0, : shape[0]] * weights[:, None]
     for p, k in enumerate(shape[1:-1], 1):
         rest = (rest[:, :, None] * history[:, p, None, :k]).reshape(len(rest), -1)
-    return (rest.T @ history[:, -1, : shape[-1]]).reshape(shape)
+    joint: Points = rest.T @ history[:, -1, : shape[-1]]
+    return joint.reshape(shape)

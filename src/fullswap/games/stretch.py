@@ -8,14 +8,16 @@ payoffs, r the dimension that the vectors span; directions that they do not reac
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import ActionSet, Column
+from fullswap.games.actions import Action, ActionSet, Column
 
 _STEPS = 300
+"""Steps towards the smallest ellipsoid at most: what they reach will do."""
+_FLAT = 1e-9
+"""Directions in which vectors reach no farther than this share of the longest do not count."""
 _CLOSE = 1.01
 """Volumes within such a factor (of squared lengths) of the smallest ellipsoid are good enough."""
 
@@ -43,11 +45,11 @@ class Stretched(ActionSet):
         """⟨A·v, direction⟩ = ⟨v, Aᵀ·direction⟩."""
         return self.actions.best(directions @ self.matrix)
 
-    def check(self, actions: Any, name: str) -> Column:
+    def check(self, actions: ArrayLike, name: str) -> Column:
         """As before."""
         return self.actions.check(actions, name)
 
-    def describe(self, action: Any) -> str:
+    def describe(self, action: Action) -> str:
         """As before."""
         return self.actions.describe(action)
 
@@ -65,7 +67,7 @@ def rounding_maps(vectors: Points) -> tuple[Points, Points]:
     [1.0, 1.0]
     """
     left, values, right = np.linalg.svd(vectors, full_matrices=False)
-    spanned = values > 1e-9 * values[0]
+    spanned = values > _FLAT * values[0]
     points, values, right = left[:, spanned], values[spanned], right[spanned]
     r, shares = len(values), np.full(len(points), 1 / len(points))
     # The smallest ellipsoid is {u : uᵀM⁻¹u <= r} with M = Σ p_i·u_i·u_iᵀ of largest determinant;

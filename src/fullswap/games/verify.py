@@ -10,20 +10,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from fullswap.base.protocols import Points, Vector
-from fullswap.games.game import BLOCK, StructuredGame, as_support, is_single
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.games.actions import Column, blocks, dots
+from fullswap.games.game import StructuredGame, Support, as_support, is_single
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 
+Profile: TypeAlias = CorrelatedEquilibrium | tuple[Support, ArrayLike] | ArrayLike
+"""What can be checked: a result, joint actions with weights, or a table of probabilities."""
 _ROUNDING = 1e-6
 """Best answers worse than the recommendation by this share of its size are no best answers."""
+_CROWDED = 0.05
+"""Share of entries from which on dense products are faster than sparse ones."""
 
 
-def verify(game: StructuredGame, profile: Any) -> CorrelatedEquilibrium:
+def verify(game: StructuredGame, profile: Profile) -> CorrelatedEquilibrium:
     """Gaps of any profile.
 
     Parameters
@@ -49,35 +56,35 @@ def verify(game: StructuredGame, profile: Any) -> CorrelatedEquilibrium:
     return CorrelatedEquilibrium(game, support, weights, gaps)
 
 
-def _gap(game: StructuredGame, player: int, columns: list[Any], weights: Vector) -> Gap:
+def _gap(game: StructuredGame, player: int, columns: list[Column], weights: Vector) -> Gap:
     own = game.actions[player]
     recommended, where = np.unique(columns[player], return_inverse=True)
     directions = _directions(game, player, columns, weights, where.ravel(), len(recommended))
     deviations, values = own.best(directions)
     embedded = own.embed(recommended)
-    kept = np.einsum("ij,ij->i", embedded, directions)
+    following = dots(embedded, directions)
     lengths = np.maximum(np.abs(embedded).max(axis=1), np.abs(own.embed(deviations)).max(axis=1))
     slack = _ROUNDING * lengths * np.abs(directions).sum(axis=1)
-    wrong = np.flatnonzero(~(values >= kept - slack))
+    wrong = np.flatnonzero(~(values >= following - slack))
     if wrong.size:
         k = wrong[0]
         raise ValueError(
             f"actions[{player}].best must give the largest payoff of all actions, got "
-            f"{values[k]:.6g} where {own.describe(recommended[k])} has {kept[k]:.6g}"
+            f"{values[k]:.6g} where {own.describe(recommended[k])} has {following[k]:.6g}"
         )
-    gains = np.maximum(values - kept, 0.0)
+    gains = np.maximum(values - following, 0.0)
     whole = directions.sum(axis=0, keepdims=True)
     fixed, value = own.best(whole)
-    coarse = max(float(value[0] - kept.sum()), 0.0)
+    coarse = max(float(value[0] - following.sum()), 0.0)
     return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0])
 
 
 def _directions(
     game: StructuredGame,
     player: int,
-    columns: list[Any],
+    columns: list[Column],
     weights: Vector,
-    where: Any,
+    where: Indices,
     count: int,
 ) -> Points:
     """w_a for each of ``count`` recommendations; ``where`` tells that of each joint action.
@@ -94,48 +101,41 @@ def _directions(
     first = np.unique(met, return_index=True)[1]
     shares = sparse.coo_array((weights, (where, met)), shape=(count, len(first))).tocsc()
     total = np.zeros((count, game.actions[player].dim))
-    width = max(1, BLOCK // total.shape[1])
-    for start in range(0, len(first), width):
-        rows = first[start : start + width]
-        vectors = game.vectors(player, [column[rows] for column in columns])
-        part = shares[:, start : start + width]
-        # a whole table is not sparse, and dense products are much faster then
-        crowded = part.nnz > 0.05 * math.prod(part.shape)
+    for rows in blocks(len(first), total.shape[1]):
+        vectors = game.vectors(player, [column[first[rows]] for column in columns])
+        part = shares[:, rows]
+        crowded = part.nnz > _CROWDED * math.prod(part.shape)  # as a whole table is
         total += (part.toarray() if crowded else part) @ vectors
     return total
 
 
-def _as_profile(game: StructuredGame, profile: Any) -> tuple[Any, Vector]:
+def _as_profile(game: StructuredGame, profile: Profile) -> tuple[NDArray[Any], Vector]:
+    """Joint actions (m, players), and their probabilities (m,) that sum to 1."""
     if isinstance(profile, CorrelatedEquilibrium):
         return profile.support, profile.weights
     if isinstance(profile, tuple) and len(profile) == 2 and not _is_row(profile[0]):
-        support, weights = as_support(profile[0], game.players), np.asarray(profile[1])
+        support = as_support(profile[0], game.players)
+        weights = checks.vector("weights", profile[1], len(support))
     else:
+        sizes = tuple(s.size for s in game.actions)
         try:
             table = np.asarray(profile)
-        except ValueError:
-            raise ValueError(
-                "profile must be a tuple (support, weights), or a table of probabilities"
-            ) from None
-        sizes = tuple(s.size for s in game.actions)
-        if table.dtype.kind not in "iuf" or table.shape != sizes:
-            raise ValueError(
-                f"profile must be (support, weights), or probabilities of shape {sizes}, "
-                f"got shape {table.shape}"
-            )
+        except ValueError:  # not rectangular
+            table = np.array(None)
+        if table.dtype.kind not in "biuf":
+            rule = "be a tuple (support, weights), or a table of probabilities"
+            checks.refuse("profile", rule, profile)
+        if table.shape != sizes:
+            checks.refuse_shape("profile", f"{sizes} or be a tuple (support, weights)", table)
         support = np.argwhere(table != 0)
-        weights = table[tuple(support.T)]
-    if weights.dtype.kind not in "iuf" or weights.shape != (len(support),):
-        raise ValueError(f"weights must have shape ({len(support)},), got {weights.shape}")
-    weights = weights.astype(float)
-    if not weights.size or not np.isfinite(weights).all() or weights.min() < 0:
-        raise ValueError("weights must be finite numbers >= 0, at least one of them")
+        weights = checks.vector("probabilities", table[tuple(support.T)])
+    checks.refuse_at("weights", "be at least 0", weights, weights < 0)
     total = weights.sum()
-    if abs(total - 1) > 1e-6:
-        raise ValueError(f"weights must add up to 1, got {total:.9g}")
+    if abs(total - 1) > checks.ROW_TOLERANCE:
+        checks.refuse("weights", "sum to 1", float(total))
     return support, weights / total
 
 
-def _is_row(values: Any) -> bool:
+def _is_row(values: Support | ArrayLike) -> bool:
     """Whether these are numbers, a row of a table, and not joint actions."""
     return isinstance(values, list | tuple | np.ndarray) and all(map(is_single, values))

@@ -26,6 +26,7 @@ MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2
 _LARGE = 64
 """Chains of more states are repaired from the last round by steps, where a few suffice."""
 _STEPS = 12
+"""Such steps are tried before elimination: a part of its work."""
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -128,13 +129,14 @@ def play_rounds(
     mixed: NDArray,
     last: NDArray,
     charges: NDArray,
-    rule: int,
+    learner: int,
     rate: float,
     residual: float,
     history: NDArray,
 ) -> None:
     """Play len(history) rounds; all state is updated and history (rounds, N, K) is written.
 
+    ``learner`` is one of MATCHING, OPTIMISTIC and WEIGHTS.
     ``rate`` is the step η of multiplicative weights for payoffs in [0, 1]; 0 for the one that
     falls with the charges. ``residual`` is how far from stationary, ‖xQ − x‖₁, the mixed actions
     of many actions may be.
@@ -142,11 +144,11 @@ def play_rounds(
     players, most = mixed.shape
     square, steps = np.empty((most, most)), np.empty((3, most))
     joint = np.empty(tables.shape[1])
-    optimism = 1.0 if rule == OPTIMISTIC else 0.0
+    optimism = 1.0 if learner == OPTIMISTIC else 0.0
     for t in range(history.shape[0]):
         for p in range(players):
             k = sizes[p]
-            if rule == MATCHING:
+            if learner == MATCHING:
                 _match(scores[p], rows[p], mixed[p], last[p], k)
             else:
                 _weigh(scores[p], rows[p], mixed[p], last[p], charges[p], k, optimism, rate)
@@ -161,4 +163,4 @@ def play_rounds(
                 mixed[p, a] = history[t, p, a]
         for p in range(players):
             _payoffs(tables[p], sizes, mixed, p, joint, last[p])
-            _learn(scores[p], rows[p], mixed[p], last[p], charges[p], sizes[p], rule == MATCHING)
+            _learn(scores[p], rows[p], mixed[p], last[p], charges[p], sizes[p], learner == MATCHING)

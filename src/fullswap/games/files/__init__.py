@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from fullswap.games.extensive.tree import from_tree
 from fullswap.games.files import efg, nfg
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.game import StructuredGame
-from fullswap.games.tree import from_tree
 
 __all__ = ["parse", "read"]
 
@@ -18,7 +18,7 @@ def read(path: str | os.PathLike[str], name: str | None = None) -> StructuredGam
 
     The file's first word decides, not its name. Actions of strategic games keep their names;
     in extensive games with perfect recall actions are reduced strategies, embedded as
-    realisation plans (:func:`fullswap.games.tree.from_tree`).
+    realisation plans (:func:`fullswap.games.from_tree`).
 
     Parameters
     ----------

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fullswap.base.checks import ROW_TOLERANCE
+from fullswap.games.extensive.tree import CHANCE, Tree
 from fullswap.games.files.tokens import Scanner, Token
-from fullswap.games.tree import CHANCE, Tree
-
-_DECIMALS = 1e-6
-"""How far probabilities written as decimals may be from adding up to 1."""
 
 
 def parse(words: Scanner) -> Tree:
@@ -100,7 +98,7 @@ class _Reader:
     def _same(
         self, known: int, number: int, actions: list[str], chances: list[float] | None, at: Token
     ) -> None:
-        """Names may be told anew; numbers of actions and probabilities may not."""
+        """Names may change; numbers of actions and probabilities may not."""
         first = self.tree.sets[known]
         if len(actions) != len(first.actions):
             self.words.fail(
@@ -109,7 +107,7 @@ class _Reader:
                 at,
             )
         pairs = zip(chances or (), first.probabilities, strict=False)
-        if any(abs(now - before) > _DECIMALS for now, before in pairs):
+        if any(abs(now - before) > ROW_TOLERANCE for now, before in pairs):
             self.words.fail(f"the same probabilities in information set {number} as before", at)
 
     def _chances(self) -> tuple[list[str], list[float]]:
@@ -132,7 +130,7 @@ class _Reader:
                 words.fail(f"probabilities that add up to 1, got {sum(rationals)}", opening)
             return actions, values
         total = sum(values)
-        if round(abs(total - 1), 12) > _DECIMALS:  # rounded: 0.333333 three times is well
+        if round(abs(total - 1), 12) > ROW_TOLERANCE:  # rounded: 0.333333 three times is well
             words.fail(f"probabilities that add up to 1, got {total:.9g}", opening)
         return actions, [value / total for value in values]
 

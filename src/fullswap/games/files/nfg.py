@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from fullswap.base.protocols import Points
 from fullswap.games.actions import Vectors
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.game import StructuredGame, from_tensor
@@ -31,7 +31,7 @@ class Table:
     comment: str
     players: tuple[str, ...]
     actions: tuple[tuple[str, ...], ...]
-    payoffs: Any
+    payoffs: Points
 
     def game(self, name: str) -> StructuredGame:
         """The structured game, its actions called as in the file.
@@ -70,7 +70,7 @@ def parse(words: Scanner) -> Table:
         words.fail(f"1 to {_MOST_PLAYERS} players, got {len(players)}", at)
     counts, labels = _actions(words, len(players))
     comment = words.string("the comment") if words.is_string() else ""
-    # Told now: a damaged count would otherwise ask for more memory than there is.
+    # Now and not later: a damaged count would otherwise ask for more memory than there is.
     if words.left < math.prod(counts):
         words.fail(f"payoffs for {' x '.join(map(str, counts))} cells, got {words.left} words")
     if words.is_mark("{"):

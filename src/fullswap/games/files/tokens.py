@@ -22,6 +22,10 @@ _ESCAPED = re.compile(r'\\(["\\])')
 _RATIONAL = re.compile(r"[+-]?[0-9]+(?:/[0-9]+)?")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[0-9]+")
+_MOST_DIGITS = 18
+"""Of whole numbers: so many fit into 64 bits."""
+_SHOWN = 40
+"""Letters of a wrong word that messages show."""
 
 
 class Token(NamedTuple):
@@ -79,7 +83,7 @@ class Scanner:
     def wrong(self, expected: str) -> NoReturn:
         """The same for a word ahead that is of the wrong kind, which is shown."""
         kind, text, _ = self.next
-        short = text if len(text) <= 40 else text[:37] + "..."
+        short = text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
         shown = {"end": "the end of the file", "text": f'the string "{short}"'}
         self.fail(f"{expected}, got {shown.get(kind, repr(short))}")
 
@@ -107,11 +111,11 @@ class Scanner:
     def strings(self, what: str) -> list[str]:
         """Take { "…" "…" }, at least one."""
         self.mark("{", f"before {what}s")
-        found = [self.string(what)]
+        texts = [self.string(what)]
         while self.is_string():
-            found.append(self.string(what))
+            texts.append(self.string(what))
         self.mark("}", f"after {what}s")
-        return found
+        return texts
 
     def word(self, what: str, allowed: tuple[str, ...]) -> str:
         """Take one of several bare words."""
@@ -122,7 +126,7 @@ class Scanner:
     def whole(self, what: str, least: int = 0) -> int:
         """Take a whole number."""
         text = self.next.text
-        if self.next.kind != "word" or not _WHOLE.fullmatch(text) or len(text) > 18:
+        if self.next.kind != "word" or not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
             self.wrong(f"{what}, a whole number >= {least}")
         if int(text) < least:
             self.wrong(f"{what}, a whole number >= {least}")
@@ -151,17 +155,17 @@ class Scanner:
 
     def rest_of_numbers(self, what: str, count: int) -> list[float]:
         """The same after the opening brace."""
-        found: list[float] = []
+        values: list[float] = []
         while not self.is_mark("}"):
-            if len(found) == count:
+            if len(values) == count:
                 self.wrong(f"'}}' after {count} {what}")
-            found.append(self.number(f"{count} {what}"))
+            values.append(self.number(f"{count} {what}"))
             if self.is_mark(","):
                 self.take()
-        if len(found) < count:
-            self.fail(f"{count} {what}, got {len(found)}")
+        if len(values) < count:
+            self.fail(f"{count} {what}, got {len(values)}")
         self.take()
-        return found
+        return values
 
     def probability(self, what: str) -> tuple[float, Fraction | None]:
         """Take a number >= 0: as float, and exactly unless it is written as a decimal."""

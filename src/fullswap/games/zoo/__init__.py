@@ -18,7 +18,7 @@ from fullswap.games.zoo.tables import (
     von_stengel_forges,
 )
 
-GAMES: dict[str, Callable[[], StructuredGame]] = {
+GAMES: dict[str, Callable[..., StructuredGame]] = {
     make.__name__: make
     for make in (
         auction,

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import ActionSet, Column, Curve, Product, Vectors
-from fullswap.games.game import StructuredGame
+from fullswap.games.game import Against, StructuredGame
 from fullswap.games.regions import Sum
-from fullswap.games.zoo.arguments import as_chances, as_count, as_list, as_number
 
 
 def cournot(
     players: int = 2,
     demand: float = 1.0,
     slope: float = 1.0,
-    cost: Any = 0.0,
+    cost: ArrayLike = 0.0,
     grid: int | None = None,
 ) -> StructuredGame:
     """Firms choose outputs q_i ∈ [0, a/b] at the price a − b·Σq: u_i = q_i·(a − b·Σ_j q_j − c_i).
@@ -46,12 +46,13 @@ def cournot(
     >>> bool(verify(cournot(3), ([[0.25, 0.25, 0.25]], [1.0])).gap < 1e-15)
     True
     """
-    k = as_count("players", players, 2)
-    a, b = as_number("demand", demand, above=0.0), as_number("slope", slope, above=0.0)
-    costs = as_list("cost", cost, k)
+    k = checks.whole("players", players, 2)
+    a, b = checks.setting("demand", demand, above=0.0), checks.setting("slope", slope, above=0.0)
+    given = checks.numbers("cost", cost)
+    costs = checks.vector("cost", given if given.ndim else np.full(k, given), k).copy()
     outputs, quantity = _quantities(0.0, a / b, grid)
 
-    def against(i: int) -> Callable[[list[Column]], Points]:
+    def against(i: int) -> Against:
         def vectors(others: list[Column]) -> Points:
             rest = np.sum([quantity(column) for column in others], axis=0)
             return np.column_stack((a - costs[i] - b * rest, np.full(len(rest), -b)))
@@ -89,15 +90,15 @@ def bertrand(
     >>> bool(verify(bertrand(), ([[2 / 3, 2 / 3]], [1.0])).gap < 1e-15)
     True
     """
-    k = as_count("players", players, 2)
-    a, b = as_number("demand", demand, above=0.0), as_number("own", own, above=0.0)
-    d, c = as_number("cross", cross), as_number("cost", cost)
+    k = checks.whole("players", players, 2)
+    a, b = checks.setting("demand", demand, above=0.0), checks.setting("own", own, above=0.0)
+    d, c = checks.setting("cross", cross), checks.setting("cost", cost)
     if not 2 * b > abs(d) * (k - 1):
-        raise ValueError(f"own must be more than |cross|·(players − 1)/2, got {own!r}")
+        checks.refuse("own", "be more than |cross|·(players − 1)/2", own)
     answer = (a + b * c) / (2 * b - d * (k - 1))
-    top = 2 * answer if highest is None else as_number("highest", highest, above=0.0)
+    top = 2 * answer if highest is None else checks.setting("highest", highest, above=0.0)
     if not top > 0:
-        raise ValueError(f"cost must leave a positive equilibrium price, got {cost!r}")
+        checks.refuse("cost", "leave a positive equilibrium price", cost)
 
     def vectors(others: list[Column]) -> Points:
         drawn = a + d * np.sum(others, axis=0, dtype=float)
@@ -109,8 +110,8 @@ def bertrand(
 def routing(
     players: int = 2,
     traffic: float = 1.0,
-    delays: Any = (0.0, 1.0),
-    slopes: Any = (2.0, 1.0),
+    delays: ArrayLike = (0.0, 1.0),
+    slopes: ArrayLike = (2.0, 1.0),
 ) -> StructuredGame:
     """Each player splits traffic over two links, whose delays grow with the load.
 
@@ -135,10 +136,11 @@ def routing(
     >>> bool(verify(routing(), ([[4 / 9, 4 / 9]], [1.0])).gap < 1e-15)
     True
     """
-    k, r = as_count("players", players, 2), as_number("traffic", traffic, above=0.0)
-    (a1, a2), (b1, b2) = as_list("delays", delays, 2), as_list("slopes", slopes, 2)
+    k, r = checks.whole("players", players, 2), checks.setting("traffic", traffic, above=0.0)
+    a1, a2 = checks.vector("delays", delays, 2)
+    b1, b2 = checks.vector("slopes", slopes, 2)
     if not (b1 > 0 and b2 > 0):
-        raise ValueError(f"slopes must be > 0, got {slopes!r}")
+        checks.refuse("slopes", "be positive", slopes)
 
     def vectors(others: list[Column]) -> Points:
         first = np.sum(others, axis=0, dtype=float)
@@ -155,8 +157,8 @@ def bayesian_cournot(
     outputs: int = 25,
     demand: float = 12.0,
     slope: float = 1.0,
-    costs: Any = (2.0, 4.0),
-    chances: Any = None,
+    costs: ArrayLike = (2.0, 4.0),
+    chances: ArrayLike | None = None,
 ) -> StructuredGame:
     """Two Cournot firms, each of which knows its own unit cost only.
 
@@ -185,10 +187,10 @@ def bayesian_cournot(
     >>> game.actions[0].size, verify(game, ([[180, 180]], [1.0])).gap
     (625, 0.0)
     """
-    count = as_count("outputs", outputs, 2)
-    a, b = as_number("demand", demand, above=0.0), as_number("slope", slope, above=0.0)
-    types = as_list("costs", costs)
-    shares = as_chances("chances", chances, len(types))
+    count = checks.whole("outputs", outputs, 2)
+    a, b = checks.setting("demand", demand, above=0.0), checks.setting("slope", slope, above=0.0)
+    types = checks.vector("costs", costs).copy()
+    shares = _probabilities("chances", chances, len(types))
     levels = np.linspace(0.0, a / b, count)
     part = Vectors(np.column_stack((levels, levels**2)), [f"{q:.6g}" for q in levels])
     plans = Product([part] * len(types))
@@ -204,7 +206,9 @@ def bayesian_cournot(
     return StructuredGame([plans, plans], [vectors, vectors], "Bayesian Cournot")
 
 
-def auction(bids: Any = 16, values: Any = 4, chances: Any = None) -> StructuredGame:
+def auction(
+    bids: ArrayLike = 16, values: ArrayLike = 4, chances: ArrayLike | None = None
+) -> StructuredGame:
     """First-price auction of two bidders who know their own value only; ties are split evenly.
 
     A plan is a bid for each value: n = bids^values plans. What a plan earns is linear in the
@@ -238,18 +242,18 @@ def auction(bids: Any = 16, values: Any = 4, chances: Any = None) -> StructuredG
     (65536, 16, 0.0)
     """
     if np.ndim(values):
-        worth = as_list("values", values)
+        worth = checks.vector("values", values)
         spacing = 2.0 if len(worth) < 2 else float(np.diff(np.sort(worth)).max())
     else:
-        worth = np.linspace(0.0, 1.0, as_count("values", values, 2))
+        worth = np.linspace(0.0, 1.0, checks.whole("values", values, 2))
         spacing = float(worth[1])
     if np.ndim(bids):
-        offers = as_list("bids", bids)
-        if not (np.diff(offers) > 0).all():
-            raise ValueError(f"bids must be in rising order, got {bids!r}")
+        offers = checks.vector("bids", bids).copy()
+        falls = np.diff(offers, prepend=-np.inf) <= 0
+        checks.refuse_at("bids", "be in rising order", offers, falls)
     else:
-        offers = np.arange(as_count("bids", bids, 1)) * spacing / 2
-    shares = as_chances("chances", chances, len(worth))
+        offers = np.arange(checks.whole("bids", bids, 1)) * spacing / 2
+    shares = _probabilities("chances", chances, len(worth))
     labels = [f"{bid:.6g}" for bid in offers]
     plans = Sum(
         [Vectors(np.diag(s * (v - offers)), labels) for s, v in zip(shares, worth, strict=True)]
@@ -273,7 +277,7 @@ def _quantities(
     """Numbers t of an interval or a grid, embedded as (t, t²), and what number an action is."""
     if grid is None:
         return Curve.parabola(low, high), lambda column: np.asarray(column, dtype=float)
-    levels = np.linspace(low, high, as_count("grid", grid, 2))
+    levels = np.linspace(low, high, checks.whole("grid", grid, 2))
     labels = [f"{t:.6g}" for t in levels]
     return Vectors(np.column_stack((levels, levels**2)), labels), lambda column: levels[column]
 
@@ -287,3 +291,14 @@ def _quadratics(high: float) -> Curve:
         lambda t: np.column_stack((np.ones_like(t), t, t * t)),
         lambda directions: parabola.best(directions[:, 1:])[0],
     )
+
+
+def _probabilities(name: str, values: ArrayLike | None, length: int) -> Vector:
+    """So many numbers > 0 that sum to 1; None for equal ones."""
+    if values is None:
+        return np.full(length, 1 / length)
+    array = checks.vector(name, values, length)
+    if array.min() <= 0 or abs(array.sum() - 1) > checks.ROW_TOLERANCE:
+        checks.refuse(name, "be numbers > 0 that sum to 1", array.tolist())
+    shares: Vector = array / array.sum()
+    return shares

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Column, Curve, Vectors, as_matrix
-from fullswap.games.game import StructuredGame
+from fullswap.games.actions import ActionSet, Column, Curve, Vectors
+from fullswap.games.game import Against, StructuredGame
 from fullswap.games.regions import Paraboloid
-from fullswap.games.zoo.arguments import as_count, as_number
 from fullswap.sets import Ball
 
 
@@ -38,9 +37,9 @@ def ring(n: int = 100, others: int | None = None, shift: float = 1.0) -> Structu
     >>> bool(verify(ring(6), np.full((6, 6), 1 / 36)).gap < 1e-15)
     True
     """
-    mine = as_count("n", n, 2)
-    theirs = mine if others is None else as_count("others", others, 2)
-    phase = as_number("shift", shift)
+    mine = checks.whole("n", n, 2)
+    theirs = mine if others is None else checks.whole("others", others, 2)
+    phase = checks.setting("shift", shift)
     first, second = _circle(mine), _circle(theirs)
     cosine, sine = np.cos(phase), np.sin(phase)
     ahead = np.array([[cosine, sine], [-sine, cosine]])  # rows are turned by the shift
@@ -78,9 +77,9 @@ def calibration_game(points: int | None = None) -> StructuredGame:
         peak = np.divide(slope, square, out=np.zeros_like(slope), where=square > 0)
         return np.where(square > 0, np.clip(peak, 0.0, 1.0), ends)
 
-    forecasts: Any = Curve(0.0, 1.0, embed, maximise)
+    forecasts: ActionSet = Curve(0.0, 1.0, embed, maximise)
     if points is not None:
-        grid = np.linspace(0.0, 1.0, as_count("points", points, 2))
+        grid = np.linspace(0.0, 1.0, checks.whole("points", points, 2))
         forecasts = Vectors(embed(grid), [f"{x:.6g}" for x in grid])
     events = np.array([[0.0, 1.0], [1.0, 1.0]])
     return StructuredGame(
@@ -91,8 +90,8 @@ def calibration_game(points: int | None = None) -> StructuredGame:
 
 
 def quadratic_2d(
-    target: Any = ((1.0, 0.0), (0.0, 1.0)),
-    coupling: Any = ((0.0, 0.5), (-0.5, 0.0)),
+    target: ArrayLike = ((1.0, 0.0), (0.0, 1.0)),
+    coupling: ArrayLike = ((0.0, 0.5), (-0.5, 0.0)),
     radius: float = 3.0,
 ) -> StructuredGame:
     """Two players choose points of a disc and have quadratic payoffs.
@@ -123,17 +122,14 @@ def quadratic_2d(
     >>> bool(verify(game, (pure, [1.0])).gap < 1e-12)
     True
     """
-    targets, matrix = as_matrix("target", target), as_matrix("coupling", coupling)
-    if targets.shape != (2, 2) or matrix.shape != (2, 2):
-        raise ValueError(
-            f"target and coupling must have shape (2, 2), got {targets.shape} and {matrix.shape}"
-        )
+    targets = checks.matrix("target", target, (2, 2)).copy()
+    matrix = checks.matrix("coupling", coupling, (2, 2)).copy()
     norm = float(np.linalg.norm(matrix, 2))
     if norm >= 1:
-        raise ValueError(f"coupling must have norm below 1, got {norm:.6g}")
-    disc = Paraboloid(Ball([0.0, 0.0], as_number("radius", radius, above=0.0)))
+        checks.refuse("coupling", "have norm below 1", norm)
+    disc = Paraboloid(Ball([0.0, 0.0], checks.setting("radius", radius, above=0.0)))
 
-    def against(own: Vector, turned: Points) -> Any:
+    def against(own: Vector, turned: Points) -> Against:
         def vectors(others: list[Column]) -> Points:
             slope = own + disc.points(others[0]) @ turned.T
             return np.column_stack((slope, np.full(len(slope), -0.5)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.games.actions import Vectors
 from fullswap.games.game import StructuredGame
@@ -66,8 +69,8 @@ def gibson() -> StructuredGame:
     Examples
     --------
     >>> from fullswap.games import verify
-    >>> told = verify(gibson(), [[0.5, 0], [0, 0.25], [0, 0.25]])
-    >>> told.gap, told.coarse_gap
+    >>> coarse = verify(gibson(), [[0.5, 0], [0, 0.25], [0, 0.25]])
+    >>> coarse.gap, coarse.coarse_gap
     (0.25, 0.0)
     """
     first = np.array([[1, 0], [0, 2], [-1, 1]])
@@ -108,14 +111,14 @@ def kuhn_poker() -> StructuredGame:
 
     The game is zero-sum; every correlated equilibrium pays −1/18 to the first player.
     """
-    from fullswap.games import tree
+    from fullswap.games.extensive.tree import kuhn_poker
 
-    return tree.kuhn_poker()
+    return kuhn_poker()
 
 
 def _table(
-    first: np.ndarray,
-    second: np.ndarray,
+    first: NDArray[Any],
+    second: NDArray[Any],
     name: str,
     rows: list[str] | None = None,
     columns: list[str] | None = None,

@@ -6,22 +6,22 @@ likes to be: nothing here recurses.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from fullswap.base.protocols import Points
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points
 from fullswap.games.actions import ActionSet, Vectors
+from fullswap.games.extensive.payoffs import payoff_maps
+from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import StructuredGame
-from fullswap.games.sequence import SequenceForm, payoff_maps
 
 CHANCE = -1
 """Chance as a player."""
 _LISTED = 4_000_000
-"""Entries of the list of strategies of a player with imperfect recall."""
+"""Entries of the list of strategies of a player with imperfect recall: 32 MB."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +84,23 @@ class Tree:
     ) -> int:
         """Describe an information set, of a player from 0 or of CHANCE; returns its number."""
         if not CHANCE <= player < len(self.players):
-            raise ValueError(f"player must be 0 to {len(self.players) - 1} or CHANCE, got {player}")
+            checks.refuse("player", f"be 0 to {len(self.players) - 1} or CHANCE", player)
         if not len(actions):
-            raise ValueError("actions must be one or more names")
+            checks.refuse("actions", "be one or more names", actions)
         chances = tuple(float(p) for p in probabilities or ())
         if len(chances) != (len(actions) if player == CHANCE else 0):
-            raise ValueError("probabilities must be given for each action of chance, and only then")
-        if chances and not (min(chances) >= 0 and abs(sum(chances) - 1) <= 1e-6):
-            raise ValueError(f"probabilities must be >= 0 and add up to 1, got {chances}")
+            rule = "be given for each action of chance, and only then"
+            checks.refuse("probabilities", rule, probabilities)
+        if chances and not (min(chances) >= 0 and abs(sum(chances) - 1) <= checks.ROW_TOLERANCE):
+            checks.refuse("probabilities", "be at least 0 and add up to 1", chances)
         self.sets.append(InformationSet(player, name, tuple(map(str, actions)), chances))
         return len(self.sets) - 1
 
     def node(self, information_set: int, payoffs: Sequence[float] | None = None) -> int:
         """Add a node of an information set; its children are added next. Returns its number."""
         if not 0 <= information_set < len(self.sets):
-            raise ValueError(f"information_set must be a number given, got {information_set}")
+            rule = "be a number that information_set() gave"
+            checks.refuse("information_set", rule, information_set)
         number = self._add(information_set, payoffs)
         count = len(self.sets[information_set].actions)
         self._open.append([number, 0, count])
@@ -112,11 +114,9 @@ class Tree:
     def _add(self, where: int, payoffs: Sequence[float] | None) -> int:
         if not self._missing:
             raise ValueError("the tree is complete: no branch is left for another node")
-        paid = None if payoffs is None else tuple(float(value) for value in payoffs)
-        if paid is not None and len(paid) != len(self.players):
-            raise ValueError(f"payoffs must be {len(self.players)} numbers, got {len(paid)}")
-        if paid is not None and not all(map(math.isfinite, paid)):
-            raise ValueError(f"payoffs must be finite, got {paid}")
+        paid: tuple[float, ...] | None = None
+        if payoffs is not None:
+            paid = tuple(checks.vector("payoffs", payoffs, len(self.players)).tolist())
         while self._open[-1][1] == self._open[-1][2]:
             self._open.pop()
         parent, branch, _ = self._open[-1]
@@ -130,7 +130,7 @@ class Tree:
 
 
 class _Histories:
-    """Sequences of one player, found on the way down the tree.
+    """Sequences of one player, gathered on the way down the tree.
 
     A block is what follows one sequence in one information set: as many sequences as actions.
     """
@@ -157,19 +157,19 @@ def from_tree(tree: Tree, name: str | None = None) -> StructuredGame:
     gets company by a second, who has one action and no interest.
     """
     if tree.missing:
-        raise ValueError(f"the tree must be complete, {tree.missing} branches lead nowhere")
+        checks.refuse("tree", "be complete, without branches that lead nowhere", tree.missing)
     if not tree.players:
-        raise ValueError("the tree must have at least 1 player, got none")
+        checks.refuse("tree", "have at least 1 player", tree.players)
     histories, sequences, payoffs = _leaves(tree)
     if len(histories) == 1:
         histories.append(_Histories())
         sequences = np.column_stack((sequences, np.zeros_like(sequences)))
         payoffs = np.column_stack((payoffs, np.zeros_like(payoffs)))
-    sets = [_strategies(tree, player, found) for player, found in enumerate(histories)]
+    sets = [_strategies(tree, player, history) for player, history in enumerate(histories)]
     return StructuredGame(sets, payoff_maps(sets, sequences, payoffs), name or tree.title or "game")
 
 
-def _leaves(tree: Tree) -> tuple[list[_Histories], Any, Points]:
+def _leaves(tree: Tree) -> tuple[list[_Histories], Indices, Points]:
     """Per player its sequences; per leaf sequences (l, N), and payoffs times chance (l, N)."""
     players = len(tree.players)
     histories = [_Histories() for _ in range(players)]
@@ -195,30 +195,30 @@ def _leaves(tree: Tree) -> tuple[list[_Histories], Any, Points]:
     return histories, at[leaves], paid[leaves] * reach[leaves, None]
 
 
-def _strategies(tree: Tree, player: int, found: _Histories) -> ActionSet:
-    wheres = sorted({where for where, _ in found.blocks})
+def _strategies(tree: Tree, player: int, history: _Histories) -> ActionSet:
+    wheres = sorted({where for where, _ in history.blocks})
     places = [tree.sets[where].name for where in wheres]
-    if len(wheres) < len(found.blocks):
-        return _listed(tree, player, found)
+    if len(wheres) < len(history.blocks):
+        return _listed(tree, player, history)
     renumbered = {where: k for k, where in enumerate(wheres)}
-    sets = [-1] + [renumbered[where] for where in found.sets[1:]]
-    return SequenceForm(found.parents, sets, found.moves, places)
+    sets = [-1] + [renumbered[where] for where in history.sets[1:]]
+    return SequenceForm(history.parents, sets, history.moves, places)
 
 
-def _listed(tree: Tree, player: int, found: _Histories) -> Vectors:
+def _listed(tree: Tree, player: int, history: _Histories) -> Vectors:
     """All reduced strategies of a player who may forget, each with the sequences it plays.
 
     A strategy is settled set by set: the first one that it reaches and has no action for yet is
     given each action in turn.
     """
-    dim = len(found.parents)
+    dim = len(history.parents)
     plans, labels = [], []
     unsettled: list[dict[int, int]] = [{}]
     while unsettled:
         strategy = unsettled.pop()
         plan = np.zeros(dim)
         plan[0] = 1.0
-        for (where, sequence), start in found.blocks.items():
+        for (where, sequence), start in history.blocks.items():
             if plan[sequence] and where not in strategy:
                 count = len(tree.sets[where].actions)
                 unsettled.extend({**strategy, where: b} for b in reversed(range(count)))
@@ -227,11 +227,8 @@ def _listed(tree: Tree, player: int, found: _Histories) -> Vectors:
                 plan[start + strategy[where]] = 1.0
         else:
             plans.append(plan)
-            told = [
-                f"{tree.sets[where].actions[b]} at {tree.sets[where].name}"
-                for where, b in strategy.items()
-            ]
-            labels.append(", ".join(told))
+            acts = [(tree.sets[where], branch) for where, branch in strategy.items()]
+            labels.append(", ".join(f"{where.actions[b]} at {where.name}" for where, b in acts))
         if (len(plans) + len(unsettled)) * dim > _LISTED:
             raise ValueError(
                 f"player {player + 1} ({tree.players[player]}) has imperfect recall and more than "
@@ -257,8 +254,8 @@ def kuhn_poker() -> StructuredGame:
     names = [f"{cards[a]}-{cards[b]}" for a, b in deals]
     deal = tree.information_set(CHANCE, "deal", names, [1 / 6] * 6)
 
-    def decisions(player: int, told: str, actions: list[str]) -> list[int]:
-        return [tree.information_set(player, card + told, actions) for card in cards]
+    def decisions(player: int, after: str, actions: list[str]) -> list[int]:
+        return [tree.information_set(player, card + after, actions) for card in cards]
 
     opening = decisions(0, "", ["Check", "Bet"])
     after_check = decisions(1, " after a check", ["Check", "Bet"])

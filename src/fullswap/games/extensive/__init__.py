@@ -1,0 +1,1 @@
+"""Extensive games: trees, and plans over sequences instead of lists of strategies."""

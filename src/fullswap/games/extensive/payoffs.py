@@ -1,0 +1,107 @@
+"""Payoffs of extensive games, which are linear in each player's realisation plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.games.actions import ActionSet, Column, blocks
+from fullswap.games.extensive.sequence import SequenceForm
+from fullswap.games.game import Against, StructuredGame
+
+Sequences = SequenceForm | tuple[ArrayLike, ArrayLike]
+"""What a player's strategies can be made of: a form, or its (parents, information_sets)."""
+
+
+def from_sequence_form(
+    A: ArrayLike | sparse.sparray,
+    B: ArrayLike | sparse.sparray,
+    first: Sequences,
+    second: Sequences,
+    name: str = "game",
+) -> StructuredGame:
+    """The two-player game with payoffs xᵀAy and xᵀBy for realisation plans x and y.
+
+    Parameters
+    ----------
+    A, B : array or scipy sparse array, shape (s, s')
+        Payoffs of the two players for pairs of sequences, chance counted in.
+    first, second : SequenceForm or pair of arrays
+        For each player, sequences as :class:`SequenceForm`, or its ``(parents,
+        information_sets)``: for each sequence the one it extends, and the information set of its
+        last action; both −1 for the empty sequence 0.
+
+    Examples
+    --------
+    >>> coin = ([-1, 0, 0], [-1, 0, 0])
+    >>> pennies = [[0, 0, 0], [0, 1, -1], [0, -1, 1]]
+    >>> from_sequence_form(pennies, np.negative(pennies), coin, coin).payoffs([[0, 1]])
+    array([[-1.,  1.]])
+    """
+    sets = [_as_form("first", first), _as_form("second", second)]
+    shape = (sets[0].dim, sets[1].dim)
+    own, other = _as_matrix("A", A, shape), _as_matrix("B", B, shape)
+    rows, columns = (abs(own) + abs(other)).nonzero()
+    payoffs = np.column_stack(
+        [np.asarray(matrix[rows, columns]).ravel() for matrix in (own, other)]
+    )
+    return StructuredGame(sets, payoff_maps(sets, np.column_stack((rows, columns)), payoffs), name)
+
+
+def payoff_maps(sets: Sequence[ActionSet], sequences: Indices, payoffs: Points) -> list[Against]:
+    """For each player: the others' actions to the payoff of each own sequence.
+
+    Player i is paid Σ_l payoffs[l, i] Π_p x_p[sequences[l, p]] when players follow plans x_p.
+
+    Symbols: sequences (l, N), payoffs (l, N) for l leaves and N players.
+    """
+    return [_against(i, sets, sequences, payoffs[:, i]) for i in range(len(sets))]
+
+
+def _against(
+    player: int, sets: Sequence[ActionSet], sequences: Indices, payoffs: Vector
+) -> Against:
+    own = sequences[:, player]
+    others = [s for k, s in enumerate(sets) if k != player]
+    # Leaves that the others tell apart alike share one product of their plans.
+    groups, where = np.unique(np.delete(sequences, player, axis=1), axis=0, return_inverse=True)
+    shape = (len(groups), sets[player].dim)
+    pays = sparse.coo_array((payoffs, (where.ravel(), own)), shape=shape).tocsr()
+
+    def against(columns: list[Column]) -> Points:
+        vectors = np.empty((len(columns[0]), sets[player].dim))
+        for part in blocks(len(vectors), len(groups)):
+            plans = [s.embed(c[part]) for s, c in zip(others, columns, strict=True)]
+            played = plans[0][:, groups[:, 0]]
+            for k, plan in enumerate(plans[1:], 1):
+                played *= plan[:, groups[:, k]]
+            vectors[part] = played @ pays
+        return vectors
+
+    return against
+
+
+def _as_form(name: str, sequences: Sequences) -> SequenceForm:
+    if isinstance(sequences, tuple) and len(sequences) == 2:
+        return SequenceForm(*sequences)
+    if not isinstance(sequences, SequenceForm):
+        checks.refuse(name, "be a SequenceForm or (parents, information_sets)", sequences)
+    return sequences
+
+
+def _as_matrix(
+    name: str, values: ArrayLike | sparse.sparray, shape: tuple[int, int]
+) -> sparse.csr_array:
+    """One entry for each pair of sequences."""
+    if not sparse.issparse(values):
+        return sparse.csr_array(checks.matrix(name, values, shape))
+    matrix = sparse.csr_array(values, dtype=float)
+    if matrix.shape != shape:
+        checks.refuse_shape(name, str(shape), matrix)
+    checks.floats(name, matrix.data)
+    return matrix

@@ -1,0 +1,246 @@
+"""Extensive games with perfect recall: plans over sequences instead of lists of strategies.
+
+A sequence is what a player has done so far on the way to a node; with perfect recall it ends in
+one action of one information set, which extends one parent sequence. A pure strategy is embedded
+as its realisation plan, 1 for each sequence it plays and 0 elsewhere: as many coordinates as the
+tree has sequences, however many strategies there are. Payoffs are linear in the plan, and the
+best plan is found from the last information sets back to the first.
+
+Strategies that differ only where they never get are one action here (reduced strategies).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.games.actions import MOST_NUMBERED, Action, ActionSet, Column
+from fullswap.games.extensive.layout import as_sequences, levels_of
+
+_NEGLIGIBLE = 1e-15
+"""Weights up to this are left over by rounding."""
+
+
+class SequenceForm(ActionSet):
+    """Reduced strategies of a player with perfect recall, embedded as realisation plans.
+
+    Sequence 0 is empty. Strategies are numbered without gaps, from 0 to ``size`` − 1; if they are
+    2^62 or more, ``size`` is None and numbers are handed out in the order of discovery.
+
+    Parameters
+    ----------
+    parents : array of int, shape (s,)
+        For each sequence, the one it extends, which must come before it; −1 for sequence 0.
+    information_sets : array of int, shape (s,)
+        For each sequence, the information set of its last action: 0 … h − 1; −1 for sequence 0.
+    moves : sequence of str, optional
+        For each sequence, the name of its last action (that of sequence 0 does not matter).
+    places : sequence of str, optional
+        The name of each information set.
+
+    Examples
+    --------
+    >>> plans = SequenceForm([-1, 0, 0, 2, 2], [-1, 0, 0, 1, 1], ["", "out", "in", "hit", "run"])
+    >>> plans.size, plans.embed(np.array([2])).tolist(), plans.describe(2)
+    (3, [[1.0, 0.0, 1.0, 0.0, 1.0]], 'in at information set 1, run at information set 2')
+    >>> plans.best(np.array([[0.0, 1.0, 0.0, 3.0, 2.0]]))
+    (array([1]), array([3.]))
+    """
+
+    def __init__(
+        self,
+        parents: ArrayLike,
+        information_sets: ArrayLike,
+        moves: Sequence[str] | None = None,
+        places: Sequence[str] | None = None,
+    ) -> None:
+        self.parents, self.information_sets = as_sequences(parents, information_sets)
+        self.dim = len(self.parents)
+        self._sets = int(self.information_sets.max()) + 1
+        if moves is None:
+            moves = [str(k) for k in range(self.dim)]
+        if places is None:
+            places = [f"information set {h + 1}" for h in range(self._sets)]
+        checks.same_length("moves", moves, "parents", self.dim)
+        checks.same_length("places", places, "the information sets", self._sets)
+        self.moves, self.places = tuple(map(str, moves)), tuple(map(str, places))
+        self._levels = levels_of(self.parents, self.information_sets)
+        self._count()
+        self._ids: dict[bytes, int] = {}
+        self._discovered: list[Indices] = []  # choices of strategies, by their number
+
+    def _count(self) -> None:
+        """Numbers of reduced strategies, from the last information sets back.
+
+        Below a sequence the choices in its information sets multiply; in an information set the
+        strategies below its actions add up. A strategy's number is read in this mixed radix.
+        """
+        below = [1] * self.dim  # Python's numbers, as products may need more than 64 bits
+        ways, strides, offsets = [0] * self._sets, [1] * self._sets, [0] * self.dim
+        for level in reversed(self._levels):
+            for member in level.members:
+                h = self.information_sets[member]
+                offsets[member] = ways[h]
+                ways[h] += below[member]
+            for h, parent in zip(level.sets, level.parents, strict=True):
+                strides[h] = below[parent]
+                below[parent] = min(below[parent] * ways[h], MOST_NUMBERED)
+        self.size = below[0] if below[0] < MOST_NUMBERED else None
+        if self.size is not None:
+            self._ways = np.array(ways, dtype=np.int64)
+            self._strides = np.array(strides, dtype=np.int64)
+            self._offsets = np.array(offsets, dtype=np.int64)
+
+    def best(self, directions: Points) -> tuple[Indices, Vector]:
+        """By dynamic programming, all directions at once."""
+        value = np.array(directions, dtype=float).T.copy()
+        chosen = np.full((self._sets, value.shape[1]), -1, dtype=np.int64)
+        for level in reversed(self._levels):
+            here = value[level.members]
+            top = np.maximum.reduceat(here, level.starts, axis=0)
+            width = len(level.members)
+            places = np.where(here == top[level.owners], np.arange(width)[:, None], width)
+            chosen[level.sets] = level.members[np.minimum.reduceat(places, level.starts, axis=0)]
+            np.add.at(value, level.parents, top)
+        return self._number(chosen), value[0].copy()
+
+    def embed(self, actions: Column) -> Points:
+        """Realisation plans, shape (m, dim)."""
+        chosen = self.choices(actions)
+        plans = np.zeros((chosen.shape[0], self.dim))
+        plans[:, 0] = 1.0
+        rows, sets = np.nonzero(chosen >= 0)
+        plans[rows, chosen[rows, sets]] = 1.0
+        return plans
+
+    def choices(self, actions: Column) -> Indices:
+        """The sequence chosen in each information set, −1 where not reached, shape (m, h)."""
+        numbers = np.asarray(actions, dtype=np.int64)
+        if self.size is None:
+            rows = [self._discovered[a] for a in numbers]
+            return np.array(rows, dtype=np.int64).reshape(len(rows), self._sets)
+        rest = np.full((self.dim, len(numbers)), -1, dtype=np.int64)
+        rest[0] = numbers
+        chosen = np.full((self._sets, len(numbers)), -1, dtype=np.int64)
+        for level in self._levels:
+            digits = rest[level.parents] // self._strides[level.sets, None]
+            digits %= self._ways[level.sets, None]
+            passed = self._offsets[level.members, None] <= digits[level.owners]
+            steps = np.add.reduceat(passed.astype(np.int64), level.starts, axis=0) - 1
+            taken = level.members[level.starts[:, None] + steps]
+            reached = rest[level.parents] >= 0
+            chosen[level.sets] = np.where(reached, taken, -1)
+            _, columns = np.nonzero(reached)
+            sequences = taken[reached]
+            rest[sequences, columns] = digits[reached] - self._offsets[sequences]
+        return chosen.T.copy()
+
+    def _number(self, chosen: Indices) -> Indices:
+        """Numbers of strategies from choices (h, m) in all information sets, reached or not."""
+        if self.size is None:
+            return self._discover(chosen)
+        rank = np.zeros((self.dim, chosen.shape[1]), dtype=np.int64)
+        columns = np.arange(chosen.shape[1])
+        for level in reversed(self._levels):
+            taken = chosen[level.sets]
+            digits = self._offsets[taken] + rank[taken, columns]
+            np.add.at(rank, level.parents, self._strides[level.sets, None] * digits)
+        numbers: Indices = rank[0].copy()
+        return numbers
+
+    def _discover(self, chosen: Indices) -> Indices:
+        """Numbers in the order in which strategies turn up."""
+        reached = np.zeros((self.dim, chosen.shape[1]), dtype=bool)
+        reached[0] = True
+        columns = np.arange(chosen.shape[1])
+        for level in self._levels:
+            taken, on = chosen[level.sets], reached[level.parents]
+            reached[taken, columns] = on
+            chosen[level.sets] = np.where(on, taken, -1)
+        numbers = np.empty(chosen.shape[1], dtype=np.int64)
+        for k, row in enumerate(np.ascontiguousarray(chosen.T)):
+            numbers[k] = self._ids.setdefault(row.tobytes(), len(self._discovered))
+            if numbers[k] == len(self._discovered):
+                self._discovered.append(row.copy())
+        return numbers
+
+    def check(self, actions: ArrayLike, name: str) -> Column:
+        """Whole numbers from 0 to size − 1, or those handed out so far."""
+        if self.size is not None:
+            return super().check(actions, name)
+        column = checks.indices(name, actions, None)
+        known = len(self._discovered)
+        rule = f"be numbers of strategies that best() or decompose() gave, {known} so far"
+        checks.refuse_at(name, rule, column, column >= known)
+        return column
+
+    def describe(self, action: Action) -> str:
+        """The action taken in each information set that the strategy reaches."""
+        chosen = self.choices(np.array([int(action)]))[0]
+        acts = [f"{self.moves[s]} at {self.places[h]}" for h, s in enumerate(chosen) if s >= 0]
+        return ", ".join(acts) or "nothing to choose"
+
+    def decompose(self, point: ArrayLike, tolerance: float = 1e-8) -> tuple[Column, Vector]:
+        """Strategies and weights whose mean plan is a given one.
+
+        The plan gives each sequence a piece of [0, 1], those of an information set side by side
+        in the piece of their parent. Any u ∈ [0, 1] picks a strategy, and that changes only where
+        two pieces meet: at most s − h strategies for s sequences and h information sets.
+
+        Parameters
+        ----------
+        point : array, shape (dim,)
+            A realisation plan: first entry 1, none negative, the actions of an information set
+            adding up to their parent, each up to ``tolerance``.
+
+        Examples
+        --------
+        >>> plans = SequenceForm([-1, 0, 0, 2, 2], [-1, 0, 0, 1, 1])
+        >>> actions, weights = plans.decompose([1.0, 0.25, 0.75, 0.5, 0.25])
+        >>> actions.tolist(), weights.tolist()
+        ([0, 1, 2], [0.25, 0.5, 0.25])
+        """
+        plan = self._plan(point, tolerance)
+        low, high = np.zeros(self.dim), np.ones(self.dim)
+        cuts = [np.array([0.0, 1.0])]
+        for level in self._levels:
+            for members in np.split(level.members, level.starts[1:]):
+                left, right = low[self.parents[members[0]]], high[self.parents[members[0]]]
+                until = np.append(0.0, np.cumsum(plan[members]))
+                edges = left + (right - left) * until / (until[-1] or 1.0)
+                edges[-1] = right
+                low[members], high[members] = edges[:-1], edges[1:]
+                cuts.append(edges[1:-1])
+        edges = np.unique(np.concatenate(cuts))
+        weights = np.diff(edges)
+        used = weights > _NEGLIGIBLE
+        middles = (edges[:-1] + edges[1:])[used] / 2
+        weights = weights[used] / weights[used].sum()
+        chosen = np.empty((self._sets, len(middles)), dtype=np.int64)
+        for level in self._levels:
+            inside = (low[level.members, None] <= middles) & (middles < high[level.members, None])
+            place = np.where(inside, np.arange(len(inside))[:, None], -1)
+            taken = np.maximum.reduceat(place, level.starts, axis=0)
+            # Not reached: any action will do, numbers do not depend on it.
+            chosen[level.sets] = level.members[np.maximum(taken, level.starts[:, None])]
+        return self._number(chosen), weights
+
+    def _plan(self, point: ArrayLike, tolerance: float) -> Vector:
+        plan = checks.vector("point", point, self.dim)
+        if abs(plan[0] - 1) > tolerance:
+            checks.refuse("point", "give the empty sequence 1", float(plan[0]))
+        checks.refuse_at("point", "have no negative entry", plan, plan < -tolerance)
+        for level in self._levels:
+            sums = np.add.reduceat(plan[level.members], level.starts)
+            wrong = np.abs(sums - plan[level.parents])
+            if wrong.max() > tolerance:
+                k = int(wrong.argmax())
+                raise ValueError(
+                    f"point must add up to {plan[level.parents[k]]:.9g} over information set "
+                    f"{level.sets[k]}, as its parent sequence has, got {sums[k]:.9g}"
+                )
+        return np.maximum(plan, 0.0)
