@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Mixture, Points, Vector
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.checks import as_float, as_numbers, positive
-from fullswap.forecasting.forecast import Forecast, ForecastRun
+from fullswap.forecasting.forecast import Forecast
 from fullswap.forecasting.state import Draws, pack, unpack
 
 CHUNK = 2**16
@@ -254,7 +255,7 @@ class OnlineForecaster(ABC):
 
     def _run(
         self, contexts: Any, outcomes: Any, sample_weight: Any, record: bool, progress: bool | None
-    ) -> ForecastRun | None:
+    ) -> Record | None:
         events = len(outcomes)
         scales = self._as_scales(sample_weight, events)
         parts: list[Recorded] = []
@@ -289,10 +290,10 @@ class OnlineForecaster(ABC):
                 bar.update(done)
         return self._recorded(parts) if record else None
 
-    def _recorded(self, parts: list[Recorded]) -> ForecastRun:
+    def _recorded(self, parts: list[Recorded]) -> Record:
         width = max((labels.shape[1] for labels, _, _ in parts), default=self._width)
         labels, weights, issued = zip(*(parts or [empty_record(0, width)]), strict=True)
-        return ForecastRun(
+        return Record.of_forecasts(
             self._points.copy(),  # the forecaster goes on with its own, whatever becomes of these
             np.concatenate([_widened(part, width) for part in labels]),
             np.concatenate([_widened(part, width) for part in weights]),

@@ -1,14 +1,12 @@
-"""What a forecaster gives back: one forecast, or those of a whole run."""
+"""What a forecaster gives back: one forecast."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Vector
 
 
 class Forecast:
@@ -66,44 +64,3 @@ class Forecast:
             for i, w in zip(self._indices, self._weights, strict=True)
         )
         return f"Forecast(id={self.id}, issued={self.issued!r}, distribution={{{parts}}})"
-
-
-@dataclass(frozen=True, eq=False)
-class ForecastRun:
-    """Forecasts of a run of T events.
-
-    Attributes
-    ----------
-    points : Points
-        Every grid point, shape (n,), or (n, K) for K classes.
-    labels : Indices
-        Support of each forecast as rows of ``points``, shape (T, w).
-    weights : Vector
-        Its probabilities, shape (T, w); 0 where the support is smaller.
-    issued_labels : Indices
-        Which point was drawn, shape (T,).
-    """
-
-    points: Points
-    labels: Indices
-    weights: Points
-    issued_labels: Indices
-
-    def __len__(self) -> int:
-        return len(self.issued_labels)
-
-    @cached_property
-    def issued(self) -> Any:
-        """The draws, shape (T,) or (T, K)."""
-        return self.points[self.issued_labels]
-
-    @cached_property
-    def mean(self) -> Any:
-        """Means of the distributions, shape (T,) or (T, K)."""
-        total: Any = 0.0
-        # column by column, in the order in which a single Forecast adds them up
-        for column in range(self.labels.shape[1]):
-            weights = self.weights[:, column]
-            values = self.points[self.labels[:, column]]
-            total = total + (weights if values.ndim == 1 else weights[:, None]) * values
-        return total

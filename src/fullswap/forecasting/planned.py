@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Mixture, Points, Vector
+from fullswap.base.records import Record
 from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
 from fullswap.forecasting.chain import ChainBank
-from fullswap.forecasting.forecast import Forecast, ForecastRun
+from fullswap.forecasting.forecast import Forecast
 from fullswap.forecasting.line import LineBank
 from fullswap.grids import Grid
 from fullswap.template.assembly import learning_rate, make_rule
@@ -70,7 +71,7 @@ class PlannedForecaster(OnlineForecaster):
         *,
         record: bool = True,
         progress: bool | None = None,
-    ) -> ForecastRun | None:
+    ) -> Record | None:
         """Forecast and learn a whole array of outcomes (rows are events), in compiled code.
 
         The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
