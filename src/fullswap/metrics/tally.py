@@ -125,7 +125,7 @@ class Tally:
     def at_all(self, points: Points) -> Points:
         """Σ_t x_t[s]·ℓ_t(x) of every point s at every x, shape (P, m)."""
         features = np.column_stack((np.square(points).sum(axis=1), points, np.ones(len(points))))
-        total = self.sums @ features.T
+        total: Points = self.sums @ features.T
         for loss, weights in self.others.values():
             total += np.outer(weights, loss.value(points))
         return total
@@ -134,4 +134,6 @@ class Tally:
 def _quadratic_values(sums: Points, points: Points) -> Vector:
     """Row-wise a·‖x‖² + ⟨b, x⟩ + c."""
     squares = np.einsum("ij,ij->i", points, points)
-    return sums[:, 0] * squares + np.einsum("ij,ij->i", sums[:, 1:-1], points) + sums[:, -1]
+    inner = np.einsum("ij,ij->i", sums[:, 1:-1], points)
+    values: Vector = sums[:, 0] * squares + inner + sums[:, -1]
+    return values
