@@ -23,7 +23,7 @@ from fullswap.base.protocols import ConvexSet, Indices, Loss, Mixture, Points, V
 class Record:
     """T rounds of play.
 
-    Shapes are checked, entries are not: a record is made by a loop that has checked them, and
+    Shapes are checked, entries are not: the loop that wrote the record has checked them, and
     metrics check what they read.
 
     Attributes

@@ -1,6 +1,6 @@
 """Calibration error: among the events forecast at 20 %, did 20 % happen?
 
-Two scales, told apart by name. `calibration_error` is *per event*, a number between 0 and 1 (up
+Two scales, apart by name. `calibration_error` is *per event*, a number between 0 and 1 (up
 to 2 for joint vectors) that compares logs of different lengths. `l2_calibration_error` and
 the discretised quantities are *sums over events*, as in the theorems: these are the numbers that
 stand beside a guarantee. Outcomes and forecasts: yes/no events have ``y_true`` and ``y_proba`` of

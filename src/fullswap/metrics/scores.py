@@ -199,10 +199,10 @@ def kl_of(groups: Groups) -> float:
 def _logarithms(groups: Groups) -> Points:
     """ln p of every class, −inf at 0."""
     with np.errstate(divide="ignore"):
-        known = np.log(groups.forecasts)
+        logarithms = np.log(groups.forecasts)
         if groups.classes > 1:
-            return known
-        return np.column_stack((np.log1p(-groups.forecasts), known))
+            return logarithms
+        return np.column_stack((np.log1p(-groups.forecasts), logarithms))
 
 
 def _where_counted(groups: Groups, values: Points) -> Points:

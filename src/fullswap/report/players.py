@@ -62,21 +62,21 @@ def marginals(
     """
     check_equilibrium(equilibrium)
     game = equilibrium.game
-    known = _as_marks(marks, game.actions)
+    marked_actions = _as_marks(marks, game.actions)
     played = equilibrium.weights > 0
     columns = game.columns(equilibrium.support[played])
     scales = []
     for player, (own, column) in enumerate(zip(game.actions, columns, strict=True)):
         seen, where = np.unique(column, return_inverse=True)
         chances = sums_of(where, equilibrium.weights[played], len(seen))
-        extra = known[player][0] if player in known else None
+        extra = marked_actions[player][0] if player in marked_actions else None
         scales.append(scale_of(own, player, seen, chances, extra=extra))
 
     panels = _panels(ax, scales)
     for player, (panel, scale) in enumerate(zip(panels, scales, strict=True)):
-        _draw_marginal(panel, scale, marked=player in known)
-        if player in known:
-            action, text = known[player]
+        _draw_marginal(panel, scale, marked=player in marked_actions)
+        if player in marked_actions:
+            action, text = marked_actions[player]
             _draw_mark(panel, scale.place(action), text)
     head(panels[0], title, summary(equilibrium, int(played.sum()), None))
     if ax is None:
@@ -130,7 +130,7 @@ def _as_marks(marks: Any, sets: tuple[ActionSet, ...]) -> dict[int, tuple[Any, s
         return {}
     if not isinstance(marks, Mapping):
         checks.refuse("marks", "be a mapping of players to actions", marks)
-    known = {}
+    marked_actions = {}
     for player, mark in marks.items():
         if not is_player(player, len(sets)):
             checks.refuse("marks", f"have players from 0 to {len(sets) - 1} as keys", player)
@@ -143,5 +143,5 @@ def _as_marks(marks: Any, sets: tuple[ActionSet, ...]) -> dict[int, tuple[Any, s
         action = own.check(np.array([action]), f"marks[{player}] = {action!r}")[0]
         name = f"{action:.4g}" if is_line(own) else own.describe(action)
         name = name if len(name) <= LONGEST_NAME else f"#{action}"
-        known[int(player)] = action, name if text is None else str(text)
-    return known
+        marked_actions[int(player)] = action, name if text is None else str(text)
+    return marked_actions
