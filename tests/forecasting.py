@@ -75,14 +75,14 @@ def round_of(forecast, outcome, weight=1.0):
 
 
 def rounds_of(result, outcomes, sample_weight=None):
-    """The rounds of a ForecastRun, one after the other."""
+    """The rounds of a Record, one after the other."""
     points = result.points.tolist()
     for t in range(len(result)):
         shares = result.weights[t].tolist()
-        pairs = zip(result.labels[t].tolist(), shares, strict=True)
+        pairs = zip(result.indices[t].tolist(), shares, strict=True)
         used = [(points[i], w) for i, w in pairs if w > 0]
         weight = 1.0 if sample_weight is None else float(sample_weight[t])
-        issued = points[result.issued_labels[t]]
+        issued = points[result.issued_indices[t]]
         yield [p for p, _ in used], [w for _, w in used], issued, float(outcomes[t]), weight
 
 

@@ -483,7 +483,7 @@ def test_blocks_toss_coins_on_one_pair_at_a_time():
 def regret_after(rounds, action_set, loss, mixture):
     tally = Tally(action_set.ambient_dim)
     for played, met in [*rounds, (mixture, loss)]:
-        tally.add(tally.labels_of(played.points), played.weights, met)
+        tally.add(tally.indices_of(played.points), played.weights, met)
     return report(tally, action_set, None).value
 
 

@@ -176,7 +176,7 @@ def test_an_empty_run_changes_nothing():
     before = forecaster.to_json()
     result = forecaster.run([])
     assert len(result) == 0 and result.issued.shape == (0,) and result.mean.shape == (0,)
-    assert result.labels.shape == result.weights.shape == (0, 2)
+    assert result.indices.shape == result.weights.shape == (0, 2)
     assert forecaster.run([], []) is not None and forecaster.run([], record=False) is None
     assert forecaster.to_json() == before
 

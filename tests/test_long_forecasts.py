@@ -39,9 +39,9 @@ def test_several_classes(classes, name, horizon, feedback, record_property):
     outcomes = np.minimum((rng.random((LONG, 1)) >= ranks).sum(axis=1), classes - 1)
     forecaster = MulticlassForecaster(classes, horizon, feedback)
     run = forecaster.run(outcomes)
-    labels, weights = run.labels, run.weights
+    labels, weights = run.indices, run.weights
     if feedback == "realised":
-        labels, weights = run.issued_labels[:, None], np.ones((LONG, 1))
+        labels, weights = run.issued_indices[:, None], np.ones((LONG, 1))
     measured = error(run.points, labels, weights, np.eye(classes)[outcomes])
     record_property("ratio", measured / forecaster.guarantee)
     assert measured <= forecaster.guarantee
@@ -74,9 +74,9 @@ def test_recalibration(name, bins, feedback, record_property):
     claimed, outcomes = models(name, np.random.default_rng(2))
     recalibrator = Recalibrator(bins, horizon=LONG, feedback=feedback)
     run = recalibrator.run(claimed, outcomes)
-    labels, weights = run.labels, run.weights
+    labels, weights = run.indices, run.weights
     if feedback == "realised":
-        labels, weights = run.issued_labels[:, None], np.ones((LONG, 1))
+        labels, weights = run.issued_indices[:, None], np.ones((LONG, 1))
     measured = error(run.points, labels, weights, outcomes[:, None])
     record_property("ratio", measured / recalibrator.guarantee)
     assert measured <= recalibrator.guarantee

@@ -69,7 +69,7 @@ def played(learner, losses):
     for loss in losses:
         mixture = learner.play()
         learner.observe(loss)
-        mixtures.append(dict(zip(mixture.labels.tolist(), mixture.weights.tolist(), strict=True)))
+        mixtures.append(dict(zip(mixture.indices.tolist(), mixture.weights.tolist(), strict=True)))
     return mixtures
 
 

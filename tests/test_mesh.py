@@ -54,7 +54,7 @@ def test_compiled_rounds_on_a_mesh_equal_play_and_observe_to_the_bit(name, horiz
             mixture = slow.play()
             slow.observe(losses.QuadraticFamily(row))
             played = part.weights[k] > 0
-            np.testing.assert_array_equal(part.indices[k][played], mixture.labels)
+            np.testing.assert_array_equal(part.indices[k][played], mixture.indices)
             np.testing.assert_array_equal(part.weights[k][played], mixture.weights)
         assert fast.rounds == slow.rounds == 400
         first, second = fast.certificate(), slow.certificate()

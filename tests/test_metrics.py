@@ -1,8 +1,9 @@
-"""Regret from a transcript: exact values by hand, agreement with slow code, certified minima."""
+"""Regret from a record: exact values by hand, agreement with slow code, certified minima."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 import naive
 from fullswap import losses, metrics, sets
 from fullswap.base.protocols import Mixture
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.metrics.minimise import minimise_lipschitz
-from fullswap.transcripts import Transcript
 
 SETS = {
     "interval": sets.Interval(-1.0, 2.5),
@@ -25,7 +26,7 @@ SETS = {
 }
 
 
-def random_transcript(action_set, seed, rounds=40, kind="quadratic", support=6):
+def random_record(action_set, seed, rounds=40, kind="quadratic", support=6):
     rng = np.random.default_rng(seed)
     grid = naive.members(action_set, support, seed)[:support]
     width = action_set.ambient_dim
@@ -47,19 +48,23 @@ def random_transcript(action_set, seed, rounds=40, kind="quadratic", support=6):
         chosen = rng.choice(len(grid), size=int(rng.integers(1, 4)), replace=False)
         weights = rng.dirichlet(np.ones(len(chosen)))
         pairs.append((Mixture(grid[chosen], weights), loss))
-    return Transcript.from_rounds(action_set, pairs, lipschitz=1.0)
+    return Record.of_rounds(action_set, pairs, lipschitz=1.0)
+
+
+def as_rows(record):
+    return np.array([loss.coefficients for loss in record.losses])
 
 
 @pytest.mark.parametrize("kind", ["quadratic", "linear", "concave"])
 @pytest.mark.parametrize("name", SETS)
 def test_exact_regrets_agree_with_search(name, kind):
     for seed in range(3):
-        transcript = random_transcript(SETS[name], seed, kind=kind)
-        exact, slow = metrics.full_swap_regret(transcript), naive.full_swap_regret(transcript)
+        record = random_record(SETS[name], seed, kind=kind)
+        exact, slow = metrics.full_swap_regret(record), naive.full_swap_regret(record)
         # the search can only find less, and on these losses it finds nearly all
         assert slow <= exact * (1 + 1e-9) + 1e-9
         assert exact <= slow * 1.03 + 1e-6
-        external, slow = metrics.external_regret(transcript), naive.external_regret(transcript)
+        external, slow = metrics.external_regret(record), naive.external_regret(record)
         assert external == pytest.approx(slow, rel=0.03, abs=0.02)
         assert external <= exact + 1e-9, "the best fixed action is one swap function"
 
@@ -67,15 +72,15 @@ def test_exact_regrets_agree_with_search(name, kind):
 @pytest.mark.parametrize("name", SETS)
 def test_custom_losses_are_certified_from_both_sides(name):
     action_set = SETS[name]
-    transcript = random_transcript(action_set, 1, kind="custom", rounds=12)
-    report = metrics.swap_regret_report(transcript, tolerance=1e-2)
-    slow = naive.full_swap_regret(transcript, count=400)
-    slack = 1e-2 * action_set.diameter * len(transcript)
+    record = random_record(action_set, 1, kind="custom", rounds=12)
+    report = metrics.swap_regret_report(record, tolerance=1e-2)
+    slow = naive.full_swap_regret(record, count=400)
+    slack = 1e-2 * action_set.diameter * len(record)
     assert report.value <= report.upper <= report.value + slack + 1e-9
     assert slow <= report.upper + 1e-9
     assert report.value == pytest.approx(report.per_point.sum())
     # the witness attains the value: moving s to deviations[s] gains exactly per_point[s]
-    tally = metrics.Tally.from_transcript(transcript)
+    tally = metrics.Tally.from_record(record)
     for row, deviation in enumerate(report.deviations):
         here, there = tally.at(row, np.array([report.points[row], deviation]))
         assert max(0.0, here - there) == pytest.approx(report.per_point[row], abs=1e-9)
@@ -83,22 +88,18 @@ def test_custom_losses_are_certified_from_both_sides(name):
 
 def test_custom_equals_quadratic_when_they_are_the_same_function():
     action_set = SETS["box"]
-    transcript = random_transcript(action_set, 5, rounds=15)
-    wrapped = [losses.Custom(losses.QuadraticFamily(row).value) for row in transcript.coefficients]
+    record = random_record(action_set, 5, rounds=15)
+    wrapped = [losses.Custom(loss.value) for loss in record.losses]
     slope = max(
-        np.linalg.norm(losses.QuadraticFamily(row).gradient(action_set.vertices), axis=1).max()
-        for row in transcript.coefficients
+        np.linalg.norm(loss.gradient(action_set.vertices), axis=1).max() for loss in record.losses
     )
-    custom = Transcript(
-        action_set, transcript.points, transcript.indices, transcript.weights,
-        losses=tuple(wrapped), lipschitz=float(slope),
-    )  # fmt: skip
-    exact = metrics.full_swap_regret(transcript)
+    custom = replace(record, losses=tuple(wrapped), lipschitz=float(slope))
+    exact = metrics.full_swap_regret(record)
     report = metrics.swap_regret_report(custom)
     assert report.value <= exact + 1e-9 <= report.upper + 2e-9
     actions = action_set.vertices
-    assert metrics.discretised_swap_regret(custom, actions) == pytest.approx(
-        metrics.discretised_swap_regret(transcript, actions)
+    assert metrics.discretised_swap_regret(custom, actions=actions) == pytest.approx(
+        metrics.discretised_swap_regret(record, actions=actions)
     )
 
 
@@ -107,9 +108,9 @@ def test_mixed_losses_add_up():
     half = Mixture(np.array([[0.5]]), np.array([1.0]))
     absolute = losses.Custom(lambda x: np.abs(x[:, 0] - 1.0))
     pairs = [(half, losses.Linear([1.0])), (half, absolute), (half, absolute)]
-    transcript = Transcript.from_rounds(action_set, pairs, lipschitz=1.0)
+    record = Record.of_rounds(action_set, pairs, lipschitz=1.0)
     # total loss at x is x + 2(1 − x): best at x = 1 with 1, incurred 1.5
-    report = metrics.swap_regret_report(transcript)
+    report = metrics.swap_regret_report(record)
     assert report.value == pytest.approx(0.5, abs=4e-3)
     assert report.value <= 0.5 + 1e-9 <= report.upper + 2e-9
 
@@ -119,44 +120,46 @@ def test_discretised_regret_by_hand_and_against_slow_code():
     point = Mixture(np.array([[0.5]]), np.array([1.0]))
     outcomes = [1.0, 1.0, 0.0, 1.0]
     pairs = [(point, losses.Quadratic([b])) for b in outcomes]
-    transcript = Transcript.from_rounds(action_set, pairs)
+    record = Record.of_rounds(action_set, pairs)
     # n[(p − b̄)² − ([b̄] − b̄)²] with b̄ = 0.75
-    assert metrics.discretised_swap_regret(transcript, [[0.0], [0.5], [1.0]]) == pytest.approx(0.0)
-    assert metrics.discretised_swap_regret(transcript, [[0.0], [0.8]]) == pytest.approx(
+    assert metrics.discretised_swap_regret(record, actions=[[0.0], [0.5], [1.0]]) == pytest.approx(
+        0.0
+    )
+    assert metrics.discretised_swap_regret(record, actions=[[0.0], [0.8]]) == pytest.approx(
         4 * (0.25**2 - 0.05**2)
     )
-    assert metrics.full_swap_regret(transcript) == pytest.approx(4 * 0.25**2)
+    assert metrics.full_swap_regret(record) == pytest.approx(4 * 0.25**2)
     for seed in range(4):
-        some = random_transcript(SETS["polytope"], seed)
+        some = random_record(SETS["polytope"], seed)
         actions = SETS["polytope"].vertices
-        assert metrics.discretised_swap_regret(some, actions) == pytest.approx(
+        assert metrics.discretised_swap_regret(some, actions=actions) == pytest.approx(
             naive.discretised_swap_regret(some, actions), rel=1e-9, abs=1e-9
         )
 
 
 @given(st.integers(0, 10**6), st.permutations(range(40)))
 def test_swap_regret_does_not_depend_on_the_order_of_rounds(seed, order):
-    transcript = random_transcript(SETS["simplex"], seed % 17)
+    record = random_record(SETS["simplex"], seed % 17)
     order = np.array(order)
-    shuffled = Transcript(
-        transcript.action_set, transcript.points, transcript.indices[order],
-        transcript.weights[order], coefficients=transcript.coefficients[order],
+    shuffled = replace(
+        record, indices=record.indices[order], weights=record.weights[order],
+        losses=as_rows(record)[order],
     )  # fmt: skip
     assert metrics.full_swap_regret(shuffled) == pytest.approx(
-        metrics.full_swap_regret(transcript), rel=1e-9, abs=1e-9
+        metrics.full_swap_regret(record), rel=1e-9, abs=1e-9
     )
 
 
 def test_regret_curve_ends_at_the_regret():
-    transcript = random_transcript(SETS["box"], 2)
-    rounds, values = metrics.regret_curve(transcript)
-    assert rounds[-1] == len(transcript) and (np.diff(rounds) > 0).all()
-    assert values[-1] == pytest.approx(metrics.full_swap_regret(transcript))
-    _, external = metrics.regret_curve(transcript, metrics.external_regret, [10, 40])
-    assert external[1] == pytest.approx(metrics.external_regret(transcript))
+    record = random_record(SETS["box"], 2)
+    rounds, values = metrics.regret_curve(record)
+    assert rounds[-1] == len(record) and (np.diff(rounds) > 0).all()
+    assert values[-1] == pytest.approx(metrics.full_swap_regret(record))
+    _, external = metrics.regret_curve(record, metrics.external_regret, [10, 40])
+    assert external[1] == pytest.approx(metrics.external_regret(record))
     for bad in ([0], [41], [[1]]):
         with pytest.raises(ValueError, match="rounds"):
-            metrics.regret_curve(transcript, rounds=bad)
+            metrics.regret_curve(record, rounds=bad)
 
 
 def test_branch_and_bound_brackets_the_minimum_of_a_wavy_function():
@@ -187,33 +190,63 @@ def test_branch_and_bound_ends_when_all_remaining_boxes_miss_the_set():
             assert polytope.contains(x)
 
 
-def test_transcripts_refuse_what_does_not_fit():
+def test_records_refuse_what_does_not_fit():
     action_set = sets.Interval(0, 1)
     rows = np.array([[1.0, 0.0, 0.0]])
-    good = dict(points=np.array([[0.5]]), indices=np.zeros((1, 1), int), weights=np.ones((1, 1)))
-    with pytest.raises(ValueError, match="coefficients or losses"):
-        Transcript(action_set, **good)
-    with pytest.raises(ValueError, match="mixtures but"):
-        Transcript(action_set, **good, coefficients=np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="share one shape"):
-        Transcript(action_set, **{**good, "weights": np.ones((1, 2))}, coefficients=rows)
-    custom = Transcript(action_set, **good, losses=(losses.Custom(lambda x: x[:, 0]),))
-    with pytest.raises(ValueError, match="lipschitz"):
+    good = dict(
+        points=np.array([[0.5]]), indices=np.zeros((1, 1), int), weights=np.ones((1, 1)),
+        action_set=action_set,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="losses must be given"):
+        Record(**good)
+    with pytest.raises(ValueError, match="action_set must be given"):
+        Record(**{**good, "action_set": None}, losses=rows)
+    with pytest.raises(ValueError, match=r"losses must be as long as weights \(1\), got 2"):
+        Record(**good, losses=np.zeros((2, 3)))
+    with pytest.raises(ValueError, match=r"indices must have shape \(1, 2\) as weights"):
+        Record(**{**good, "weights": np.ones((1, 2))}, losses=rows)
+    custom = Record(**good, losses=(losses.Custom(lambda x: x[:, 0]),))
+    with pytest.raises(ValueError, match="lipschitz must be given"):
         metrics.full_swap_regret(custom)
-    with pytest.raises(ValueError, match="actions"):
-        metrics.discretised_swap_regret(Transcript(action_set, **good, coefficients=rows))
+    with pytest.raises(ValueError, match="actions must be given"):
+        metrics.discretised_swap_regret(Record(**good, losses=rows))
+    forecasts = Record.of_forecasts([0.5], [[0]], [[1.0]], [0])
+    for metric in (metrics.full_swap_regret, metrics.external_regret, metrics.Tally.from_record):
+        with pytest.raises(ValueError, match="record must hold the losses of a learner"):
+            metric(forecasts)
 
 
-def test_streaming_tally_equals_the_tally_of_the_transcript():
-    transcript = random_transcript(SETS["ball"], 3)
+def test_rows_and_objects_are_the_same_losses():
+    for name, action_set in SETS.items():
+        objects = random_record(action_set, 7)
+        rows = replace(objects, losses=as_rows(objects))
+        assert rows.coefficients is rows.losses and objects.coefficients is None
+        for metric in (metrics.full_swap_regret, metrics.external_regret):
+            assert metric(rows) == pytest.approx(metric(objects), rel=1e-12), name
+
+
+def test_the_head_of_a_record_is_a_record():
+    record = Record.of_forecasts(
+        [0.25, 0.75],
+        np.array([[0, 1]] * 3),
+        np.array([[0.5, 0.5], [1.0, 0.0], [0.2, 0.8]]),
+        [1, 0, 1],
+    )
+    assert record.mean.tolist() == pytest.approx([0.5, 0.25, 0.65])
+    head = record.head(2)
+    assert len(head) == 2 and head.issued.tolist() == [0.75, 0.25]
+    assert head.mean.tolist() == record.mean[:2].tolist()
+
+
+def test_streaming_tally_equals_the_tally_of_the_record():
+    record = random_record(SETS["ball"], 3)
     streamed = metrics.Tally(3)
-    for t in range(len(transcript)):
-        keep = transcript.weights[t] > 0
-        labels = streamed.labels_of(transcript.points[transcript.indices[t][keep]])
-        row = losses.QuadraticFamily(transcript.coefficients[t])
-        streamed.add(labels, transcript.weights[t][keep], row)
-    whole = metrics.Tally.from_transcript(transcript)
-    order = streamed.labels_of(whole.points)
+    for t in range(len(record)):
+        keep = record.weights[t] > 0
+        indices = streamed.indices_of(record.points[record.indices[t][keep]])
+        streamed.add(indices, record.weights[t][keep], record.losses[t])
+    whole = metrics.Tally.from_record(record)
+    order = streamed.indices_of(whole.points)
     np.testing.assert_allclose(streamed.sums[order], whole.sums, atol=1e-10)
     np.testing.assert_allclose(streamed.weights[order], whole.weights, atol=1e-12)
 
@@ -233,15 +266,17 @@ def test_concave_losses_on_a_set_given_by_functions_are_certified_by_search():
     custom = sets.Custom(2, disc.project, disc.minimize_linear, 2.0)
     middle = Mixture(np.zeros((1, 2)), np.ones(1))
     hill = [(middle, losses.Quadratic([0.1, 0.0], -1.0))] * 3
-    exact = metrics.full_swap_regret(Transcript.from_rounds(disc, hill))
-    found = metrics.swap_regret_report(Transcript.from_rounds(custom, hill, lipschitz=2.2))
+    exact = metrics.full_swap_regret(Record.of_rounds(disc, hill))
+    found = metrics.swap_regret_report(Record.of_rounds(custom, hill, lipschitz=2.2))
     assert found.value <= exact + 1e-9 <= found.upper + 2e-9
     assert found.value == pytest.approx(exact, rel=0.02)
 
 
 def test_a_curve_needs_rounds():
-    empty = Transcript.from_rows(sets.Interval(0, 1), np.zeros((1, 1)), [], [], [])
-    with pytest.raises(ValueError, match="transcript"):
+    empty = Record.of_rows(
+        np.zeros((1, 1)), [], [], action_set=sets.Interval(0, 1), losses=np.zeros((0, 3))
+    )
+    with pytest.raises(ValueError, match="record must have at least one round"):
         metrics.regret_curve(empty)
 
 

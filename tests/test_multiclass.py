@@ -47,7 +47,7 @@ def events_of(run, rows, feedback, weights=None):
         if feedback == "realised":
             yield run.issued[t].tolist(), weight, y
         else:
-            for i, w in zip(run.labels[t], run.weights[t], strict=True):
+            for i, w in zip(run.indices[t], run.weights[t], strict=True):
                 if w > 0:
                     yield run.points[i].tolist(), weight * w, y
 
@@ -98,7 +98,7 @@ def test_a_run_equals_the_loop_to_the_bit(classes, horizon, feedback):
     np.testing.assert_array_equal(rest.mean, [forecast.mean for forecast in made[250:]])
     for t, forecast in enumerate(made[250:]):
         used = rest.weights[t] > 0
-        np.testing.assert_array_equal(rest.points[rest.labels[t][used]], forecast.points)
+        np.testing.assert_array_equal(rest.points[rest.indices[t][used]], forecast.points)
         np.testing.assert_array_equal(rest.weights[t][used], forecast.weights)
     assert fast.to_json() == slow.to_json()
 
@@ -261,11 +261,11 @@ def replayed(run, rows, feedback, prior_mass=1.0):
     learnt, mean, mass = {}, np.full(classes, 1 / classes), prior_mass
     for t, y in enumerate(rows):
         used = run.weights[t] > 0
-        labels, weights = run.labels[t][used], run.weights[t][used]
+        labels, weights = run.indices[t][used], run.weights[t][used]
         targets = np.array([learnt.get(i, (0.0, mean))[1] for i in labels])
         yield run.points[labels], weights, targets
         for i, w in zip(labels, weights, strict=True):
-            g = float(i == run.issued_labels[t]) if feedback == "realised" else w
+            g = float(i == run.issued_indices[t]) if feedback == "realised" else w
             if g > 0:
                 total, target = learnt.get(i, (0.0, mean))
                 learnt[i] = (total + g, (total * target + g * y) / (total + g))

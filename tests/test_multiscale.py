@@ -174,7 +174,7 @@ def test_mixture_is_a_distribution_on_the_grid(seed, gamma):
         mixture = learner.play()
         assert mixture.weights.sum() == pytest.approx(1.0, abs=1e-12)
         assert (mixture.weights > 0).all()
-        np.testing.assert_array_equal(mixture.points, learner.points[mixture.labels])
+        np.testing.assert_array_equal(mixture.points, learner.points[mixture.indices])
         steps = (mixture.points[:, 0] - low) / (gamma * side)
         np.testing.assert_allclose(steps, np.round(steps), atol=1e-6)
         assert learner._rule.binning.value <= 1e-9
@@ -191,7 +191,7 @@ def test_scaling_and_translation_change_nothing_but_the_units(low, side, slope):
     )
     for t in range(200):
         first, second = plain.play(), moved.play()
-        np.testing.assert_array_equal(first.labels, second.labels)
+        np.testing.assert_array_equal(first.indices, second.indices)
         np.testing.assert_allclose(first.weights, second.weights, atol=1e-6)
         np.testing.assert_allclose(low + side * first.points, second.points, rtol=1e-12)
         center = rng.integers(256) / 256

@@ -57,7 +57,7 @@ def rows_of(run, outcomes, feedback):
         return [(s, 1.0, y) for s, y in zip(run.issued.tolist(), outcomes, strict=True)]
     return [
         (s, w, y)
-        for points, weights, y in zip(run.points[run.labels], run.weights, outcomes, strict=True)
+        for points, weights, y in zip(run.points[run.indices], run.weights, outcomes, strict=True)
         for s, w in zip(points.tolist(), weights.tolist(), strict=True)
         if w > 0
     ]
@@ -247,7 +247,7 @@ def test_guarantees_hold_for_arbitrary_logs_and_weights(seed, method, bins):
     rows = [
         (s, w * weight, outcome)
         for points, shares, weight, outcome in zip(
-            run.points[run.labels], run.weights, weights, y, strict=True
+            run.points[run.indices], run.weights, weights, y, strict=True
         )
         for s, w in zip(points.tolist(), shares.tolist(), strict=True)
     ]

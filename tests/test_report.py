@@ -1,66 +1,20 @@
-"""Pictures of calibration: their data against slow sums, their bands against simulation."""
+"""The reliability diagram: its data against slow sums, its look, and what it refuses."""
 
 import io
-import math
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib import rcParams
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
+from fullswap import Record
 from fullswap.report import calibration_history, reliability_diagram
-from fullswap.report.bands import Groups, consistency_band, group_events
-from fullswap.report.events import as_events
-from fullswap.report.history import checkpoints, running_error
+from fullswap.report.bands import consistency_band, group_events, yes_no_events
 from fullswap.report.style import BLUE, VERMILION
-
-GRID = np.linspace(0, 1, 21)
-
-
-def calibrated(rounds, seed, forecasts=GRID):
-    rng = np.random.default_rng(seed)
-    p = rng.choice(forecasts, rounds)
-    return (rng.random(rounds) < p).astype(float), p
-
-
-def slow_groups(y, p, w):
-    """Forecast -> (frequency, weight), one event at a time."""
-    sums = {}
-    for outcome, forecast, weight in zip(y, p, w, strict=True):
-        hit, total = sums.get(forecast, (0.0, 0.0))
-        sums[forecast] = (hit + weight * outcome, total + weight)
-    return {key: (hit / total, total) for key, (hit, total) in sorted(sums.items())}
-
-
-def slow_error(y, p, w):
-    return sum(total * (f - freq) ** 2 for f, (freq, total) in slow_groups(y, p, w).items())
-
-
-def dots(figure):
-    """Offsets and areas of all dots, by colour of the edge: (inside, outside)."""
-    found = {}
-    for kind in figure.axes[0].collections:
-        if kind.get_label().startswith(("observed", "outside")):
-            found[kind.get_label().split(" ")[0]] = kind
-    return found
-
-
-def all_dots(figure):
-    kinds = dots(figure).values()
-    rows = np.vstack([np.column_stack([k.get_offsets(), k.get_sizes()]) for k in kinds])
-    return rows[np.argsort(rows[:, 0])]
-
-
-def words(figure):
-    return "\n".join(text.get_text() for text in figure.axes[0].texts)
-
-
-# --- Groups -------------------------------------------------------------------------------
+from pictures import GRID, all_dots, calibrated, dots, slow_error, slow_groups, words
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -115,152 +69,12 @@ def test_events_of_weight_zero_are_as_if_absent():
     assert history.axes[0].lines[0].get_xdata().tolist() == [1, 2, 3, 4]
 
 
-def test_choice_between_single_forecasts_and_bins():
-    rng = np.random.default_rng(7)
-
-    def kind(p, **options):
-        return group_events(as_events(np.zeros(len(p)), p), **options)
-
-    percents = np.repeat(np.linspace(0, 1, 101), 5)
-    assert not kind(percents).binned and len(kind(percents)) == 101
-    assert kind(percents[:-5].repeat(2), bins=4).binned
-    finer = np.repeat(np.linspace(0, 1, 102), 50)
-    assert kind(finer).binned and len(kind(finer)) == math.ceil(5100 ** (1 / 3))
-    assert not kind(finer, grid=np.linspace(0, 1, 102)).binned
-    assert kind(finer, grid=GRID).binned
-    assert kind(rng.random(50)).binned and len(kind(rng.random(50))) == 4
-    assert len(kind(rng.random(8))) == 2
-    assert not kind(np.array([0.1, 0.2])).binned
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 1), st.floats(0.01, 100)), min_size=1),
-    st.integers(1, 12),
-)
-def test_bins_part_the_events(rows, bins):
-    p, y, w = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    p /= 40
-    groups = group_events(as_events(y, p, w), bins)
-    assert 1 <= len(groups) <= bins
-    assert np.all(np.diff(groups.forecast) > 0)
-    assert groups.weight.sum() == pytest.approx(w.sum())
-    assert groups.weight @ groups.forecast == pytest.approx(w @ p)
-    assert groups.weight @ groups.frequency == pytest.approx(w @ y)
-    # Beyond its share, a bin holds at most halves of the two forecasts at its ends, or one alone.
-    heaviest = max(total for _, total in slow_groups(y, p, w).values())
-    assert groups.weight.max() <= w.sum() / bins + heaviest + 1e-9
-
-
-def test_a_heavy_forecast_has_its_bin_alone():
-    rng = np.random.default_rng(8)
-    p = np.concatenate([np.full(600, 0.25), rng.random(400)])
-    groups = group_events(as_events(rng.random(1000) < p, p), bins=10)
-    place = np.argmax(groups.weight)
-    assert groups.forecast[place] == 0.25 and groups.weight[place] == 600
-
-
-def test_bins_of_continuous_forecasts_have_equal_mass():
-    p = np.random.default_rng(9).beta(0.3, 5, 2000)
-    groups = group_events(as_events(np.zeros(2000), p), bins=20)
-    order = np.sort(p).reshape(20, 100)
-    np.testing.assert_array_equal(groups.weight, 100)
-    np.testing.assert_allclose(groups.forecast, order.mean(axis=1))
-
-
-# --- Bands --------------------------------------------------------------------------------
-
-
-def slow_quantile(n, p, level):
-    """Smallest k with P(Binomial(n, p) ≤ k) ≥ level."""
-    total = 0.0
-    for k in range(n + 1):
-        total += math.comb(n, k) * p**k * (1 - p) ** (n - k)
-        if total >= level - 1e-12:
-            return k
-    return n
-
-
-def plain_groups(forecast, trials):
-    forecast, trials = np.broadcast_arrays(np.asarray(forecast, float), np.asarray(trials, float))
-    return Groups(forecast, forecast, trials, trials, binned=False)
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-def test_band_is_made_of_exact_quantiles(level):
-    cases = [(n, p) for n in (1, 2, 7, 40, 200) for p in (0.0, 0.003, 0.3, 0.5, 0.91, 1.0)]
-    trials, forecast = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
-    low, high = consistency_band(plain_groups(forecast, trials), level)
-    for (n, p), bottom, top in zip(cases, low, high, strict=True):
-        mean = n * p
-        first = min(slow_quantile(n, p, (1 - level) / 2), math.floor(mean))
-        last = max(slow_quantile(n, p, (1 + level) / 2), math.ceil(mean))
-        assert (bottom, top) == pytest.approx((first / n, last / n))
-
-
-def coverage(events_of, repetitions=400, level=0.9):
-    """Share of repetitions in which each group of calibrated events lies in its interval."""
-    inside = []
-    for seed in range(repetitions):
-        groups = group_events(*events_of(np.random.default_rng(seed)))
-        low, high = consistency_band(groups, level)
-        inside.append((groups.frequency >= low - 1e-9) & (groups.frequency <= high + 1e-9))
-    return np.mean(inside, axis=0)
-
-
-# Of 400 repetitions the share has standard deviation 0.015.
-
-
-def test_calibrated_forecasts_lie_in_the_band():
-    p = np.repeat([0.03, 0.3, 0.5, 0.85], [200, 400, 400, 300])
-    shares = coverage(lambda rng: (as_events(rng.random(len(p)) < p, p),))
-    assert len(shares) == 4
-    assert np.all(shares > 0.86) and np.all(shares < 0.975)
-
-
-def test_calibrated_bins_lie_in_the_band():
-    p = np.random.default_rng(10).beta(0.5, 1.5, 3000)
-    shares = coverage(lambda rng: (as_events(rng.random(len(p)) < p, p), 6))
-    assert len(shares) == 6
-    assert np.all(shares > 0.86) and np.all(shares < 0.985)
-
-
-def test_weights_widen_the_band_as_much_as_they_must():
-    rng = np.random.default_rng(11)
-    p, w = np.repeat([0.2, 0.6], 400), rng.exponential(size=800)
-    shares = coverage(lambda rng: (as_events(rng.random(len(p)) < p, p, w),))
-    assert np.all(shares > 0.85) and np.all(shares < 0.95)
-    trials = group_events(as_events(p > 0.5, p, w)).trials
-    np.testing.assert_allclose(trials[0], w[:400].sum() ** 2 / (w[:400] ** 2).sum())
-
-
-def test_equal_weights_change_nothing():
-    y, p = calibrated(500, seed=12)
-    plain = consistency_band(group_events(as_events(y, p)), 0.9)
-    scaled = consistency_band(group_events(as_events(y, p, np.full(500, 0.1))), 0.9)
-    np.testing.assert_array_equal(plain, scaled)
-
-
-def test_unequal_forecasts_keep_the_promise_exactly():
-    """Poisson-binomial probability of the interval, by convolution: at least the level."""
-    rng = np.random.default_rng(13)
-    for count in (1, 3, 10, 60):
-        p = rng.random(count) ** 3
-        law = np.ones(1)
-        for q in p:
-            law = np.convolve(law, [1 - q, q])
-        groups = plain_groups([p.mean()], [count])
-        for level in (0.05, 0.5, 0.9):
-            low, high = consistency_band(groups, level)
-            first, last = round(low[0] * count), round(high[0] * count)
-            assert law[first : last + 1].sum() >= level - 1e-12
-
-
 def test_bars_of_the_band_and_diamonds_outside():
     y, p = calibrated(2000, seed=14)
     y[p == GRID[4]] = 1.0
     figure = reliability_diagram(y, p, band=0.8)
-    groups = group_events(as_events(y, p))
-    low, high = consistency_band(groups, 0.8)
+    groups = group_events(yes_no_events(y, p))
+    low, high = consistency_band(groups.forecast, groups.trials, 0.8)
     bars = figure.axes[0].containers[0]
     np.testing.assert_allclose([bar.get_y() for bar in bars], low)
     np.testing.assert_allclose([bar.get_y() + bar.get_height() for bar in bars], high)
@@ -278,7 +92,8 @@ def test_bars_of_the_band_and_diamonds_outside():
 def test_area_of_the_band_in_bins():
     y, p = calibrated(5000, seed=15, forecasts=np.random.default_rng(15).random(4000))
     figure = reliability_diagram(y, p, bins=10)
-    low, high = consistency_band(group_events(as_events(y, p), 10), 0.9)
+    groups = group_events(yes_no_events(y, p), 10)
+    low, high = consistency_band(groups.forecast, groups.trials, 0.9)
     area = next(c for c in figure.axes[0].collections if "band if" in c.get_label())
     vertices = area.get_paths()[0].vertices
     for edge in (low, high):
@@ -290,6 +105,17 @@ def test_area_of_the_band_in_bins():
     weighted = reliability_diagram(y, p, bins=10, sample_weight=w).axes[1].patches[0]
     expected = np.histogram(p, 50, (0, 1), weights=w)[0]
     np.testing.assert_allclose(weighted.get_data().values, expected)
+
+
+def test_a_record_stands_for_what_it_issued():
+    y, p = calibrated(400, seed=25)
+    indices = np.searchsorted(GRID, p)
+    record = Record.of_forecasts(GRID, indices[:, None], np.ones((400, 1)), indices)
+    shown, expected = reliability_diagram(y, record), reliability_diagram(y, p)
+    np.testing.assert_array_equal(all_dots(shown), all_dots(expected))
+    assert words(shown) == words(expected)
+    lines = [calibration_history(y, about).axes[0].lines[0].get_ydata() for about in (record, p)]
+    np.testing.assert_array_equal(*lines)
 
 
 # --- The picture --------------------------------------------------------------------------
@@ -385,65 +211,6 @@ def test_without_matplotlib(monkeypatch):
             draw([0, 1], [0.2, 0.8])
 
 
-# --- History ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("log", [False, True])
-def test_history_equals_slow_sums(weighted, log):
-    y, p = calibrated(900, seed=20)
-    w = np.random.default_rng(21).exponential(size=900) if weighted else np.ones(900)
-    figure = calibration_history(y, p, sample_weight=w if weighted else None, log=log)
-    (line,) = figure.axes[0].lines
-    rounds = line.get_xdata()
-    assert rounds[0] == 1 and rounds[-1] == 900 and 100 < len(rounds) <= 200
-    slow = np.array([slow_error(y[:t], p[:t], w[:t]) for t in rounds])
-    shown = np.nan_to_num(line.get_ydata())
-    np.testing.assert_allclose(shown, slow, rtol=1e-10, atol=1e-12)
-    assert line.get_label() == f"measured: {slow[-1]:.3g}"
-    assert (
-        figure.axes[0].get_yscale() == figure.axes[0].get_xscale() == ("log" if log else "linear")
-    )
-
-
-def test_history_of_distinct_forecasts_is_the_sum_of_squares():
-    y, p = calibrated(700, seed=22, forecasts=np.random.default_rng(22).random(10**6))
-    assert len(np.unique(p)) == 700
-    rounds = checkpoints(700, log=False)
-    expected = np.cumsum((p - y) ** 2)[rounds - 1]
-    np.testing.assert_allclose(running_error(as_events(y, p), rounds), expected)
-
-
-def test_guarantee_is_drawn():
-    y, p = calibrated(500, seed=23)
-    level = calibration_history(y, p, guarantee=20).axes[0].lines[1]
-    assert set(level.get_ydata()) == {20.0}
-    assert level.get_label() == "guaranteed for the horizon: 20"
-    asked = []
-
-    def cube_root(rounds):
-        asked.append(rounds)
-        return 3 * rounds ** (1 / 3)
-
-    curve = calibration_history(y, p, guarantee=cube_root).axes[0].lines[1]
-    np.testing.assert_allclose(curve.get_ydata(), 3 * np.cbrt(curve.get_xdata()))
-    assert curve.get_label() == f"guaranteed: {3 * 500 ** (1 / 3):.3g}"
-    assert all(type(rounds) is int for rounds in asked) and asked[-1] == 500
-
-
-@pytest.mark.parametrize("guarantee", [None, 0.0, 5.0])
-def test_history_without_error_can_be_drawn(guarantee):
-    figure = calibration_history([0, 1, 0], [0.0, 1.0, 0.0], guarantee=guarantee)
-    figure.savefig(io.BytesIO(), format="png")
-    assert np.isnan(figure.axes[0].lines[0].get_ydata()).all()
-    assert figure.axes[0].get_yscale() == ("log" if guarantee else "linear")
-
-
-def test_history_of_one_event_can_be_drawn():
-    for log in (False, True):
-        calibration_history([1], [0.4], guarantee=2, log=log).savefig(io.BytesIO(), format="png")
-
-
 # --- Bad input ----------------------------------------------------------------------------
 
 GOOD = [0.0, 1.0, 1.0]
@@ -453,23 +220,33 @@ GOOD = [0.0, 1.0, 1.0]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(y_true=[0, np.nan, 1]), r"y_true\[1\] is nan; allowed: numbers in \[0, 1\]"),
-        (dict(y_true=[0, 1, 2]), r"y_true\[2\] is 2.0; allowed"),
-        (dict(y_proba=[0.1, -0.1, 0.5]), r"y_proba\[1\] is -0.1; allowed"),
-        (dict(y_proba=[0.1, np.inf, 0.5]), r"y_proba\[1\] is inf; allowed"),
-        (dict(y_proba=["a", "b", "c"]), r"y_proba is \['a', 'b', 'c'\]; allowed: arrays of numb"),
-        (dict(y_true=np.array(["0", "1", "1"], dtype=object)), "y_true is .*arrays of numb"),
-        (dict(y_true=np.ma.array([0, 1, 1], mask=[0, 1, 0])), "(?s)y_true is .*arrays of numb"),
-        (dict(y_proba=[None, 0.1, 0.2]), r"y_proba\[0\] is nan; allowed"),
-        (dict(y_proba=[0.1, 0.2]), "y_proba has length 2; allowed: 3, the length of y_true"),
-        (dict(y_proba=[[0.1, 0.9]] * 3), r"y_proba has shape \(3, 2\); allowed: \(T,\)"),
-        (dict(y_true=[], y_proba=[]), r"y_true has shape \(0,\); allowed: \(T,\) with T >= 1"),
-        (dict(y_true=1, y_proba=0.5), r"y_true has shape \(\); allowed"),
-        (dict(sample_weight=[1, -1, 1]), r"sample_weight\[1\] is -1.0; allowed: numbers in \[0"),
-        (dict(sample_weight=[1, np.nan, 1]), r"sample_weight\[1\] is nan; allowed"),
-        (dict(sample_weight=[1, 1]), "sample_weight has length 2; allowed: 3"),
-        (dict(sample_weight=[0, 0, 0]), "sample_weight is 0 everywhere; allowed: at least one"),
-        (dict(sample_weight=[1e-200, 0, 1]), "sample_weight holds 1e-200; allowed: 0 or numb"),
+        (dict(y_true=[0, np.nan, 1]), r"y_true must lie in \[0, 1\], got nan at position 1"),
+        (dict(y_true=[0, 1, 2]), "y_true must .*, got 2.0 at position 2"),
+        (dict(y_proba=[0.1, -0.1, 0.5]), "y_proba must .*, got -0.1 at position 1"),
+        (dict(y_proba=[0.1, np.inf, 0.5]), "y_proba must .*, got inf at position 1"),
+        (dict(y_proba=["a", "b", "c"]), r"y_proba must be numbers, got \['a', 'b', 'c'\]"),
+        (dict(y_true=np.array(["0", "1", "1"], dtype=object)), "y_true must be numbers, got"),
+        (
+            dict(y_true=np.ma.array([0, 1, 1], mask=[0, 1, 0])),
+            "y_true must be numbers, .* masked",
+        ),
+        (dict(y_proba=[None, 0.1, 0.2]), "y_proba must .*, got nan at position 0"),
+        (dict(y_proba=[0.1, 0.2]), r"y_true must have shape \(2,\), got \(3,\)"),
+        (
+            dict(y_proba=[[0.1, 0.9]] * 3),
+            r"y_proba must have shape \(T,\) of yes/no .*, got \(3, 2\)",
+        ),
+        (dict(y_true=[], y_proba=[]), r"y_proba must have shape .* not empty, got \(0,\)"),
+        (dict(y_true=1, y_proba=0.5), r"y_proba must have shape .*, got \(\)"),
+        (
+            dict(sample_weight=[1, -1, 1]),
+            r"sample_weight must lie in \[0, .*, got -1.0 at",
+        ),
+        (dict(sample_weight=[1, np.nan, 1]), "sample_weight must .*, got nan at position 1"),
+        (dict(sample_weight=[1, 1]), r"sample_weight must have shape \(3,\), got \(2,\)"),
+        (dict(sample_weight=[0, 0, 0]), "sample_weight must be positive for some event"),
+        (dict(sample_weight=[1, 1, 1e200]), "sample_weight must be 0 or lie in .*, got 1e.200"),
+        (dict(sample_weight=[1e-200, 0, 1]), "sample_weight must be 0 or lie in .*, got 1e-200"),
     ],
 )
 def test_bad_events(draw, arguments, message):
@@ -480,15 +257,15 @@ def test_bad_events(draw, arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(bins=0), "bins is 0; allowed: integers >= 1, or None"),
-        (dict(bins=2.0), "bins is 2.0; allowed: integers"),
-        (dict(bins=True), "bins is True; allowed: integers"),
-        (dict(band=0), "band is 0; allowed: numbers strictly between 0 and 1"),
-        (dict(band=1.0), "band is 1.0; allowed"),
-        (dict(band=np.nan), "band is nan; allowed"),
-        (dict(band="wide"), "band is 'wide'; allowed"),
-        (dict(grid=[0, 1.5]), r"grid\[1\] is 1.5; allowed: numbers in \[0, 1\]"),
-        (dict(grid=[]), r"grid has shape \(0,\); allowed"),
+        (dict(bins=0), "bins must be a whole number >= 1, got 0"),
+        (dict(bins=2.0), "bins must be a whole .*, got 2.0"),
+        (dict(bins=True), "bins must be a whole .*, got True"),
+        (dict(band=0), "band must lie strictly between 0 and 1, got 0"),
+        (dict(band=1.0), "band must .*, got 1.0"),
+        (dict(band=np.nan), "band must .*, got nan"),
+        (dict(band="wide"), "band must .*, got 'wide'"),
+        (dict(grid=[0, 1.5]), r"grid must lie in \[0, 1\], got 1.5 at position 1"),
+        (dict(grid=[]), r"grid must have shape .*, got \(0,\)"),
     ],
 )
 def test_bad_options_of_the_diagram(options, message):
@@ -496,19 +273,3 @@ def test_bad_options_of_the_diagram(options, message):
     with pytest.raises(ValueError, match=message):
         reliability_diagram(GOOD, [0.2, 0.5, 0.5], ax=axes, **options)
     assert not axes.has_data() and len(axes.figure.axes) == 1
-
-
-@pytest.mark.parametrize(
-    ("guarantee", "message"),
-    [
-        (-1.0, "guarantee is -1.0; allowed: finite numbers >= 0"),
-        (np.inf, "guarantee is inf; allowed"),
-        ("much", "guarantee is 'much'; allowed"),
-        (lambda t: 1 / (t - 3) if t != 3 else math.nan, r"guarantee\(1\) is -0.5; allowed"),
-    ],
-)
-def test_bad_guarantee(guarantee, message):
-    axes = Figure().subplots()
-    with pytest.raises(ValueError, match=message):
-        calibration_history(GOOD, [0.2, 0.5, 0.5], guarantee=guarantee, ax=axes)
-    assert not axes.has_data()

@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from fullswap.games import from_matrices, from_tensor, solve, verify, zoo
-from fullswap.report.equilibria import joint_distribution, marginals
+from fullswap.report import joint_distribution, marginals
 from fullswap.report.style import VERMILION
 
 
@@ -307,9 +307,9 @@ def test_given_axes_are_used_and_the_figure_keeps_its_size(draw):
 
 def test_pyplot_is_not_imported():
     code = (
-        "import sys; from fullswap.report import equilibria; from fullswap.games import solve, zoo;"
+        "import sys; from fullswap import report; from fullswap.games import solve, zoo;"
         "assert 'matplotlib' not in sys.modules; found = solve(zoo.chicken());"
-        "equilibria.joint_distribution(found); equilibria.marginals(found);"
+        "report.joint_distribution(found); report.marginals(found);"
         "assert 'matplotlib.figure' in sys.modules; assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -336,21 +336,21 @@ def test_summary_of_a_missed_gap_and_payoffs_below_zero():
 @pytest.mark.parametrize("draw", [joint_distribution, marginals])
 @pytest.mark.parametrize("wrong", [None, [[0, 0.25], [0.25, 0.5]], zoo.chicken()])
 def test_bad_equilibrium(draw, wrong):
-    with pytest.raises(ValueError, match="equilibrium is .*; allowed: a CorrelatedEquilibrium"):
+    with pytest.raises(ValueError, match="equilibrium must be a CorrelatedEquilibrium, .*, got"):
         draw(wrong)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(players=(0, 2)), r"players is \(0, 2\); allowed: two different numbers from 0 to 1"),
-        (dict(players=(1, 1)), r"players is \(1, 1\); allowed"),
-        (dict(players=(0, -1)), r"players is \(0, -1\); allowed"),
-        (dict(players=(0, True)), r"players is \(0, True\); allowed"),
-        (dict(players=(0,)), r"players is \(0,\); allowed"),
-        (dict(players=0), "players is 0; allowed"),
-        (dict(players=(0, 1.0)), r"players is \(0, 1.0\); allowed"),
-        (dict(labels="few"), "labels is 'few'; allowed: True or False"),
+        (dict(players=(0, 2)), r"players must be two different numbers from 0 to 1, got \(0, 2\)"),
+        (dict(players=(1, 1)), r"players must .*, got \(1, 1\)"),
+        (dict(players=(0, -1)), r"players must .*, got \(0, -1\)"),
+        (dict(players=(0, True)), r"players must .*, got \(0, True\)"),
+        (dict(players=(0,)), r"players must .*, got \(0,\)"),
+        (dict(players=0), "players must .*, got 0"),
+        (dict(players=(0, 1.0)), r"players must .*, got \(0, 1.0\)"),
+        (dict(labels="few"), "labels must be True or False, got 'few'"),
     ],
 )
 def test_bad_options_of_the_joint_distribution(options, message):
@@ -363,17 +363,21 @@ def test_bad_options_of_the_joint_distribution(options, message):
 @pytest.mark.parametrize(
     ("make", "marks", "message"),
     [
-        (zoo.cournot, 0.3, "marks is 0.3; allowed: a mapping of players to actions"),
-        (zoo.cournot, {2: 0.3}, "marks has the key 2; allowed: players from 0 to 1"),
-        (zoo.cournot, {"a": 0.3}, "marks has the key 'a'; allowed"),
-        (zoo.cournot, {0: "q"}, r"marks\[0\] is 'q'; allowed: a number, or a pair"),
-        (zoo.cournot, {0: None}, r"marks\[0\] is None; allowed"),
-        (zoo.cournot, {0: (0.1, "q", 2)}, r"marks\[0\] is \(0.1, 'q', 2\); allowed"),
+        (zoo.cournot, 0.3, "marks must be a mapping of players to actions, got 0.3"),
+        (zoo.cournot, {2: 0.3}, "marks must have players from 0 to 1 as keys, got 2"),
+        (zoo.cournot, {"a": 0.3}, "marks must have players .*, got 'a'"),
+        (zoo.cournot, {0: "q"}, r"marks\[0\] must be a number, or a pair .*, got 'q'"),
+        (zoo.cournot, {0: None}, r"marks\[0\] must .*, got None"),
+        (zoo.cournot, {0: (0.1, "q", 2)}, r"marks\[0\] must .*, got \(0.1, 'q', 2\)"),
         (zoo.cournot, {0: np.nan}, r"marks\[0\] = nan must be finite"),
         (zoo.cournot, {1: 7.5}, r"marks\[1\] = 7.5 must lie in \[0, 1\]"),
         (zoo.chicken, {0: 2}, r"marks\[0\] = 2 must be whole numbers from 0 to 1"),
         (zoo.chicken, {0: 0.5}, r"marks\[0\] = 0.5 must be whole numbers"),
-        (zoo.quadratic_2d, {0: (1.0, 0.0)}, "allowed for curves and finite sets only"),
+        (
+            zoo.quadratic_2d,
+            {0: (1.0, 0.0)},
+            "must be absent but for curves and finite sets",
+        ),
     ],
 )
 def test_bad_marks(make, marks, message):

@@ -29,7 +29,7 @@ from fullswap.experiments.approaches import (
 )
 from fullswap.experiments.study import from_csv, to_csv
 from fullswap.losses import Quadratic
-from fullswap.metrics import discretised_swap_regret_issued
+from fullswap.metrics import discretised_swap_regret
 from fullswap.play import simulate
 from fullswap.report.paper.figure import section
 from fullswap.report.paper.section import Paragraph, Picture, Table
@@ -59,14 +59,14 @@ def test_rounding_guarantees_cover_any_forecasts(rows, steps):
     points, means, weights = np.array(rows).T
     calibration, rounds = float(weights @ (points - means) ** 2), float(weights.sum())
     rounded = nearest_multiple(points, steps) / steps
-    regret = discretised_swap_regret_issued(means, rounded, 1 / steps, sample_weight=weights)
+    regret = discretised_swap_regret(means, rounded, 1 / steps, sample_weight=weights)
     assert regret <= min(rounding_guarantees(calibration, 1 / steps, rounds)) * (1 + 1e-9) + 1e-9
 
 
 def test_the_first_form_is_attained_up_to_the_calibration_error():
     # forecasts just above ½ of outcomes just below it, rounded to 0 and 1: all gain is 2εe
     error, rounds = 0.001, 1e4
-    regret = discretised_swap_regret_issued([0.5 - error], [1.0], 1.0, sample_weight=[rounds])
+    regret = discretised_swap_regret([0.5 - error], [1.0], 1.0, sample_weight=[rounds])
     first, second = rounding_guarantees(rounds * error**2, 1.0, rounds)
     assert regret == pytest.approx(2 * rounds * error)
     assert regret == pytest.approx(first, rel=0.01) and second > 100 * first
@@ -87,7 +87,7 @@ def test_every_run_is_within_its_guarantee(approach, steps):
         weights, sums = learner.tally.weights, learner.tally.sums
         met = weights > 0
         means = np.clip(-sums[met, 1] / (2 * weights[met]), 0, 1)
-        regret = discretised_swap_regret_issued(
+        regret = discretised_swap_regret(
             means, learner.points[met, 0], 1 / steps, sample_weight=weights[met]
         )
         assert told.measured == pytest.approx(regret, abs=1e-9)
@@ -126,10 +126,10 @@ def test_rounding_merges_forecasts_that_become_equal():
         mine, other = learner.play(), fine.play()
         expected = np.zeros(steps + 1)
         np.add.at(expected, nearest_multiple(other.points[:, 0], steps), other.weights)
-        assert len(set(mine.labels)) == len(mine.labels)
-        np.testing.assert_allclose(expected[mine.labels], mine.weights)
-        np.testing.assert_allclose(mine.points[:, 0], mine.labels / steps)
-        merged += len(mine.labels) < len(other.weights)
+        assert len(set(mine.indices)) == len(mine.indices)
+        np.testing.assert_allclose(expected[mine.indices], mine.weights)
+        np.testing.assert_allclose(mine.points[:, 0], mine.indices / steps)
+        merged += len(mine.indices) < len(other.weights)
         learner.observe(TWO[int(outcome)])
         fine.observe(TWO[int(outcome)])
     assert merged > 100

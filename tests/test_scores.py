@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from events import TIGHT, events, rows_of, slow_groups, triples_of
 from fullswap import metrics
-from test_calibration import TIGHT, as_issued, events, rows_of, runs, slow_groups, triples_of
 
 
 def slow_brier(y, p, weights):
@@ -138,10 +138,3 @@ def test_kl_is_what_log_loss_gains_by_recalibration(drawn):
     # Pinsker: KL ≥ ½·‖p − ȳ‖₁², which is 2·(p − ȳ)² for two classes
     factor = 2 if p.ndim == 1 else 0.5
     assert kl >= factor * metrics.l2_calibration_error(y, p, weights) - 1e-9
-
-
-@given(runs())
-def test_kl_of_distributions_weighs_events(run):
-    y, p, mass = as_issued(*run)
-    expected = metrics.kl_calibration_error(y, p, mass)
-    assert metrics.kl_calibration_error_of(*run) == pytest.approx(expected, rel=1e-9, abs=1e-12)

@@ -394,7 +394,7 @@ def rounds_against(learner, adversary, rounds, seed=0):
     played = []
     for t in range(rounds):
         mixture = learner.play()
-        assert np.array_equal(learner.points[mixture.labels], mixture.points)
+        assert np.array_equal(learner.points[mixture.indices], mixture.points)
         assert abs(mixture.weights.sum() - 1) <= 1e-12 and mixture.weights.min() >= 0
         assert learner.action_set.contains(mixture.points, 1e-9).all()
         loss = adversary(learner.action_set, mixture, t, rng)
@@ -462,12 +462,12 @@ def test_hedge_beyond_its_horizon_is_charged_for_its_rate():
 
 @cases
 def test_certificates_measure_what_a_transcript_shows(case):
-    from fullswap.transcripts import Transcript
+    from fullswap.base.records import Record
 
     action_set, loss_class, options, adversary = case
     learner = FullSwapLearner(action_set, loss_class, 60, **options)
     played = rounds_against(learner, adversary, 60)
-    transcript = Transcript.from_rounds(action_set, played, **learner.context)
+    transcript = Record.of_rounds(action_set, played, **learner.context)
     metric = full_swap_regret if learner._actions is None else discretised_swap_regret
     assert learner.certificate().measured_at_most == pytest.approx(metric(transcript), abs=1e-9)
 
@@ -616,7 +616,7 @@ def test_run_is_the_loop(case):
         row = np.zeros(len(transcript.points))
         np.add.at(row, transcript.indices[t], transcript.weights[t])
         expected = np.zeros_like(row)
-        expected[mixture.labels] = mixture.weights
+        expected[mixture.indices] = mixture.weights
         assert np.array_equal(row, expected)
     assert fast.certificate().measured == pytest.approx(slow.certificate().measured, abs=1e-9)
 

@@ -19,14 +19,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "Certificate": "fullswap.certificates",
     "Forecast": "fullswap.forecasting",
-    "ForecastRun": "fullswap.forecasting",
     "Forecaster": "fullswap.forecasting",
     "FullSwapLearner": "fullswap.template",
     "LossClass": "fullswap.losses",
     "Mixture": "fullswap.base.protocols",
     "MulticlassForecaster": "fullswap.forecasting",
     "Recalibrator": "fullswap.forecasting",
-    "Transcript": "fullswap.transcripts",
+    "Record": "fullswap.base.records",
     "simulate": "fullswap.play",
 }
 _MODULES = (

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Loss, Mixture
+from fullswap.base.records import Record
 from fullswap.sets import ConvexSetBase
-from fullswap.transcripts import Transcript
+from fullswap.template.batch import as_rows
 
 _ROUNDS_BETWEEN_LOOKS = 32
 
@@ -37,13 +39,13 @@ class Opponent(Protocol):
 
 def simulate(
     learner: Player, adversary: Opponent, rounds: int, progress: bool | None = None
-) -> Transcript:
+) -> Record:
     """Play ``rounds`` rounds: mixture, then a loss that may depend on it, then learning.
 
     Parameters
     ----------
-    learner : anything with play(), observe(loss) and action_set. Where its mixtures carry labels
-        and it has ``points``, these number the points; ``context`` goes into the transcript.
+    learner : anything with play(), observe(loss) and action_set. Where its mixtures carry indices
+        and it has ``points``, these number the points; ``context`` goes into the record.
     adversary : anything with choose(mixture, round_index).
     progress : a bar on standard error: True, False, or None for runs that last longer than two
         seconds on a terminal. Needs ``rich``; without it there is none.
@@ -73,20 +75,21 @@ def simulate(
             mixture = learner.play()
             loss = adversary.choose(mixture, t)
             # learners may reuse their arrays in the next round
-            labels = None if mixture.labels is None else np.array(mixture.labels)
-            played = Mixture(np.array(mixture.points), np.array(mixture.weights), labels)
+            numbers = None if mixture.indices is None else np.array(mixture.indices)
+            played = Mixture(np.array(mixture.points), np.array(mixture.weights), numbers)
             learner.observe(loss)
             history.append((played, loss))
         bar.update(int(rounds))
     context: dict[str, Any] = getattr(learner, "context", {})
     points = getattr(learner, "points", None)
-    if points is None or any(mixture.labels is None for mixture, _ in history):
-        return Transcript.from_rounds(learner.action_set, history, **context)
-    return Transcript.from_rows(
-        learner.action_set,
-        points,
-        [mixture.labels for mixture, _ in history],
-        [mixture.weights for mixture, _ in history],
-        [loss for _, loss in history],
-        **context,
-    )
+    losses = [loss for _, loss in history]
+    if points is None or any(mixture.indices is None for mixture, _ in history):
+        record = Record.of_rounds(learner.action_set, history, **context)
+    else:
+        indices: list[Any] = [mixture.indices for mixture, _ in history]
+        weights = [mixture.weights for mixture, _ in history]
+        record = Record.of_rows(
+            points, indices, weights, action_set=learner.action_set, losses=losses, **context
+        )
+    rows = as_rows(losses, learner.action_set.ambient_dim + 2)
+    return record if rows is None else replace(record, losses=rows)

@@ -41,14 +41,14 @@ class Greedy(Adversary):
 
     def choose(self, mixture: Mixture, round_index: int) -> Loss:
         """The best of the pool; the first of several."""
-        labels = self.tally.labels_of(mixture.points)
+        labels = self.tally.indices_of(mixture.points)
         loss = self.pool[int(self._scores(mixture, labels).argmax())]
         self.tally.add(labels, mixture.weights, loss)
         return loss
 
     def scores(self, mixture: Mixture) -> Vector:
         """Swap regret at the mixture's points after each loss of the pool, shape (len(pool),)."""
-        return self._scores(mixture, self.tally.labels_of(mixture.points))
+        return self._scores(mixture, self.tally.indices_of(mixture.points))
 
     def _scores(self, mixture: Mixture, labels: Indices) -> Vector:
         if self._exact:

@@ -112,7 +112,7 @@ def search(
 def meet(learner: Learning, adversary: Any, rounds: int) -> None:
     """All rounds of a run of which nothing is kept but what the learner knows.
 
-    ``fullswap.play.simulate`` plays the same and gives the transcript.
+    ``fullswap.play.simulate`` plays the same and gives the record.
     """
     for t in range(rounds):
         learner.observe(adversary.choose(learner.play(), t))

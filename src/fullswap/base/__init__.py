@@ -1,1 +1,1 @@
-"""What every other room stands on: array types, checks of arguments, the progress bar."""
+"""What every other room stands on: array types, checks of arguments, records, the progress bar."""

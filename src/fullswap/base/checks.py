@@ -250,13 +250,18 @@ def unit(name: str, array: NDArray[Any], absent: bool = False) -> None:
     refuse_at(name, "lie in [0, 1] (or be NaN: absent)" if absent else "lie in [0, 1]", array, bad)
 
 
-def probabilities(name: str, array: NDArray[Any]) -> Points:
-    """Rows of numbers >= 0 that sum to 1, shape (m, K), made to sum to 1 exactly."""
-    table = array.astype(np.float64)
+def distributions(name: str, table: NDArray[np.float64]) -> Vector:
+    """Sums of rows of numbers >= 0, shape (m, K), that sum to 1 up to rounding."""
     sums = row_sums(table)
     bad = ~((table >= 0).all(axis=1) & (np.abs(sums - 1) <= ROW_TOLERANCE))
     refuse_at(name, "be probabilities that sum to 1", table, bad)
-    scaled: Points = table / sums[:, None]
+    return sums
+
+
+def probabilities(name: str, array: NDArray[Any]) -> Points:
+    """Rows of numbers >= 0 that sum to 1, shape (m, K), made to sum to 1 exactly."""
+    table = array.astype(np.float64)
+    scaled: Points = table / distributions(name, table)[:, None]
     return scaled
 
 

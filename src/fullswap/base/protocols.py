@@ -44,13 +44,13 @@ class SparseRows:
 class Mixture:
     """A distribution with finite support: what a learner plays in one round.
 
-    ``points`` has shape (m, A) and ``weights`` shape (m,), positive, summing to 1. ``labels``,
+    ``points`` has shape (m, A) and ``weights`` shape (m,), positive, summing to 1. ``indices``,
     where given, number the points consistently over all rounds of one learner.
     """
 
     points: Points
     weights: Vector
-    labels: Indices | None = None
+    indices: Indices | None = None
 
     @property
     def mean(self) -> Vector:

@@ -79,7 +79,7 @@ class Approach:
         self.guarantee, self.theorem = guarantee, theorem
         self.points: Points = multiples(steps)[:, None]
         self.tally = Tally(1)
-        self.tally.labels_of(self.points)
+        self.tally.indices_of(self.points)
         self.rounds = 0
         self._nearest = nearest_multiple(rule.points[:, 0], steps)
         self._pending: tuple[Indices, Vector, Indices, Vector] | None = None
@@ -234,7 +234,7 @@ def forecasts(approach: str, steps: int, outcomes: Vector) -> tuple[Vector, Vect
         compiled = FullSwapLearner(LINE, SQUARED, horizon, row=made.row, actions=actions)
         transcript = compiled.run(quadratic_rows(outcomes), record=True)
         assert transcript is not None
-        tally = Tally.from_transcript(transcript)
+        tally = Tally.from_record(transcript)
     played = tally.weights > 0
     points, weights = tally.points[played, 0], tally.weights[played]
     if approach == "rounding":

@@ -36,7 +36,7 @@ class Descent:
         self._grid = beside.grid
         self._round = Nearest(self._grid) if self._grid.locate is None else Barycentric(self._grid)
         self._tally = Tally(self.action_set.ambient_dim)
-        self._labels = self._tally.labels_of(self._grid.points)
+        self._labels = self._tally.indices_of(self._grid.points)
         self._lipschitz = losses.lipschitz
         self._in_play = self._split()
 

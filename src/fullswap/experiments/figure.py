@@ -39,7 +39,7 @@ from fullswap.experiments.approaches import (
 from fullswap.experiments.fits import SMALLEST, significant
 from fullswap.experiments.fits import exponent as fitted_exponent
 from fullswap.experiments.study import Job, Part, Row, Value, rows_where
-from fullswap.metrics import discretised_calibration_error, discretised_swap_regret_issued
+from fullswap.metrics import discretised_calibration_error, discretised_swap_regret
 from fullswap.metrics.tally import Tally
 from fullswap.template.plan import plan
 
@@ -274,7 +274,7 @@ def toss_coins(approach: str, steps: int, horizon: int, repeats: int, seed: int)
                 "calibration": discretised_calibration_error(
                     means, points, 1 / steps, sample_weight=weights
                 ),
-                "regret": discretised_swap_regret_issued(
+                "regret": discretised_swap_regret(
                     means, points, 1 / steps, sample_weight=weights
                 ),
             }

@@ -6,14 +6,13 @@ which one is drawn and issued; its guarantee, a number, stands beside the measur
 """
 
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.forecast import Forecast, ForecastRun
+from fullswap.forecasting.forecast import Forecast
 from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.one_vs_rest import OneVsRest, OneVsRestForecast, OneVsRestRun
 from fullswap.forecasting.recalibrator import Recalibrator
 
 __all__ = [
     "Forecast",
-    "ForecastRun",
     "Forecaster",
     "MulticlassForecaster",
     "OneVsRest",

@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.checks import checked_classes, class_row, class_rows, row_sums
-from fullswap.forecasting.forecast import Forecast, ForecastRun
+from fullswap.forecasting.forecast import Forecast
 from fullswap.forecasting.state import Draws, pack, unpack
 
 MAX_CLASSES = 1000
@@ -62,7 +63,7 @@ class OneVsRestForecast:
 class OneVsRestRun:
     """Forecasts of a run of T events; ``parts`` are the runs of the classes."""
 
-    def __init__(self, parts: tuple[ForecastRun, ...]) -> None:
+    def __init__(self, parts: tuple[Record, ...]) -> None:
         self.parts = parts
 
     def __len__(self) -> int:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Mixture, Vector
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster, Recorded, summed
 from fullswap.forecasting.checks import binary_outcome, binary_outcomes
 from fullswap.forecasting.contexts import as_context, as_contexts
 from fullswap.forecasting.experts import Claim, ExpertBank, dump_memo, load_memo
-from fullswap.forecasting.forecast import Forecast, ForecastRun
+from fullswap.forecasting.forecast import Forecast
 from fullswap.forecasting.recalibration_bounds import (
     MOST_CELLS,
     best_cells,
@@ -133,7 +134,7 @@ class Recalibrator(OnlineForecaster):
         *,
         record: bool = True,
         progress: bool | None = None,
-    ) -> ForecastRun | None:
+    ) -> Record | None:
         """Forecast and learn a whole log, oldest event first, in compiled code.
 
         The same numbers as the loop of ``predict`` and ``update``. ``p`` has shape (T,) or

@@ -154,11 +154,11 @@ class StructuredLearner:
         if self._inner is None or self.hull is None:
             return MixedAction(self._played, np.ones(1))
         mixture = self._inner.play()
-        assert mixture.labels is not None
-        if mixture.labels.max() >= len(self._played):
+        assert mixture.indices is not None
+        if mixture.indices.max() >= len(self._played):
             self._played = _column(self.hull.actions_at(self._inner.points))
         used = mixture.weights > 0
-        return MixedAction(self._played[mixture.labels[used]], mixture.weights[used])
+        return MixedAction(self._played[mixture.indices[used]], mixture.weights[used])
 
     def observe(self, vector: ArrayLike) -> None:
         """Learn from the payoff vector w (dim,) that the others' play made: payoffs ⟨v, w⟩."""

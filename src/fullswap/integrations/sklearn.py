@@ -28,8 +28,8 @@ except ImportError as error:
         "pip install 'fullswap[sklearn]'"
     ) from error
 
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.forecast import ForecastRun
 from fullswap.forecasting.one_vs_rest import normalised
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.integrations.sklearn_input import (
@@ -293,7 +293,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         seeds = np.random.SeedSequence(self.seed).generate_state(classes)
         return [Recalibrator(**settings, seed=int(seed)) for seed in seeds]
 
-    def _forecasts(self, X: Any) -> Iterator[ForecastRun]:
+    def _forecasts(self, X: Any) -> Iterator[Record]:
         """Distributions for the rows of X, from each recalibrator."""
         check_is_fitted(self)
         contexts = _contexts(self.calibrators_, scores_of(self.estimator_, X, self.classes_))
@@ -360,13 +360,13 @@ def _contexts(calibrators: list[Recalibrator], scores: np.ndarray) -> list[np.nd
     return [scores[:, 1] if scores.shape[1] == 2 else scores]
 
 
-def _drawn(run: ForecastRun, rng: np.random.Generator) -> np.ndarray:
+def _drawn(run: Record, rng: np.random.Generator) -> np.ndarray:
     """One point of each row's distribution."""
     reached = np.cumsum(run.weights, axis=1) > rng.random(len(run))[:, None]
     # Rounding may leave the whole sum below the draw: then it is the last point with a weight.
     last = run.weights.shape[1] - 1 - np.argmax(run.weights[:, ::-1] > 0, axis=1)
     place = np.where(reached[:, -1], np.argmax(reached, axis=1), last)
-    return run.points[run.labels[np.arange(len(run)), place]]
+    return run.points[run.indices[np.arange(len(run)), place]]
 
 
 def _combined(values: list[np.ndarray]) -> np.ndarray:

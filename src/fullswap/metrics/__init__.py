@@ -1,22 +1,14 @@
-"""Measured quantities, from transcripts, forecasts and outcomes alone.
+"""Measured quantities, from records, forecasts and outcomes alone.
 
-Names that end in ``_of`` are about distributions, as are those that read a transcript; the others
-are about forecasts as issued.
+Metrics of forecasts take outcomes first and then what was forecast, an array or a `Record`; of a
+record they measure what was issued, or with ``of="distributions"`` the distributions. Regrets take
+the record of a learner.
 """
 
-from fullswap.metrics.calibration import (
-    CalibrationTally,
-    calibration_error,
-    discretised_calibration_error,
-    discretised_calibration_error_of,
-    discretised_swap_regret_issued,
-    discretised_swap_regret_of,
-    l2_calibration_error,
-    l2_calibration_error_of,
-)
+from fullswap.metrics.calibration import calibration_error, l2_calibration_error
+from fullswap.metrics.discretised import discretised_calibration_error, discretised_swap_regret
 from fullswap.metrics.regret import (
     SwapRegret,
-    discretised_swap_regret,
     external_regret,
     full_swap_regret,
     regret_curve,
@@ -27,10 +19,10 @@ from fullswap.metrics.scores import (
     brier_decomposition,
     brier_score,
     kl_calibration_error,
-    kl_calibration_error_of,
     log_loss,
 )
 from fullswap.metrics.smooth import smooth_calibration_error
+from fullswap.metrics.stream import CalibrationTally
 from fullswap.metrics.tally import Tally
 
 __all__ = [
@@ -42,16 +34,11 @@ __all__ = [
     "brier_score",
     "calibration_error",
     "discretised_calibration_error",
-    "discretised_calibration_error_of",
     "discretised_swap_regret",
-    "discretised_swap_regret_issued",
-    "discretised_swap_regret_of",
     "external_regret",
     "full_swap_regret",
     "kl_calibration_error",
-    "kl_calibration_error_of",
     "l2_calibration_error",
-    "l2_calibration_error_of",
     "log_loss",
     "regret_curve",
     "smooth_calibration_error",

@@ -1,4 +1,4 @@
-"""External, full swap and discretised swap regret of a transcript.
+"""External, full swap and discretised swap regret from the record of a learner.
 
     FullSwapReg = Σ_s max_{x ∈ K} Σ_t x_t[s]·(ℓ_t(s) − ℓ_t(x))
 
@@ -15,12 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.records import Record
 from fullswap.losses import as_points, is_far, rows_seen_from, seen_from
 from fullswap.metrics.minimise import minimise_lipschitz
 from fullswap.metrics.tally import Tally
 from fullswap.sets import ConvexSetBase
-from fullswap.transcripts import Transcript
+
+TOLERANCE = 1e-3
+"""By how much of L·D·T certified minima may be missed: far below what regret is compared with."""
+CHECKPOINTS = 24
+"""Points of a regret curve: enough to see a slope over a few powers of ten."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +44,7 @@ class SwapRegret:
     per_point: Vector
 
 
-def full_swap_regret(transcript: Transcript, tolerance: float = 1e-3) -> float:
+def full_swap_regret(record: Record, tolerance: float = TOLERANCE) -> float:
     """Full swap regret, from above: exact for linear and quadratic losses.
 
     For losses given as functions it exceeds the true value by at most ``tolerance``·L·D·T,
@@ -50,32 +56,32 @@ def full_swap_regret(transcript: Transcript, tolerance: float = 1e-3) -> float:
     >>> from fullswap.base.protocols import Mixture
     >>> half = Mixture(np.array([[0.5]]), np.array([1.0]))
     >>> rain = losses.Quadratic([1.0])
-    >>> full_swap_regret(Transcript.from_rounds(sets.Interval(0, 1), [(half, rain)] * 4))
+    >>> full_swap_regret(Record.of_rounds(sets.Interval(0, 1), [(half, rain)] * 4))
     1.0
     """
-    return swap_regret_report(transcript, tolerance).upper
+    return swap_regret_report(record, tolerance).upper
 
 
-def swap_regret_report(transcript: Transcript, tolerance: float = 1e-3) -> SwapRegret:
+def swap_regret_report(record: Record, tolerance: float = TOLERANCE) -> SwapRegret:
     """Full swap regret with the best deviation of every point."""
-    seen, origin = _centred(transcript)
-    found = report(Tally.from_transcript(seen), seen.action_set, seen.lipschitz, tolerance)
-    return replace(found, points=transcript.points, deviations=found.deviations + origin)
+    action_set, tally, origin = _centred(record)
+    regret = report(tally, action_set, record.lipschitz, tolerance)
+    return replace(regret, points=record.points, deviations=regret.deviations + origin)
 
 
 def report(
-    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None, tolerance: float = 1e-3
+    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None, tolerance: float = TOLERANCE
 ) -> SwapRegret:
     """Full swap regret of a tally."""
     incurred = tally.incurred()
     deviations, best, lower = minima(tally, action_set, lipschitz, tolerance)
-    gained = np.maximum(incurred - best, 0.0)
+    gains = np.maximum(incurred - best, 0.0)
     upper = float(np.maximum(incurred - lower, 0.0).sum())
-    return SwapRegret(float(gained.sum()), upper, tally.points, tally.weights, deviations, gained)
+    return SwapRegret(float(gains.sum()), upper, tally.points, tally.weights, deviations, gains)
 
 
 def minima(
-    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None, tolerance: float = 1e-3
+    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None, tolerance: float = TOLERANCE
 ) -> tuple[Points, Vector, Vector]:
     """Best deviation of every point with its value, and a lower bound on the minimum."""
     deviations = np.array(tally.points)
@@ -95,10 +101,11 @@ def minima(
         values = np.einsum("ij,ij->i", tally.sums, features)
         return deviations, values, values
     if lipschitz is None:
-        raise ValueError(
-            "lipschitz must be given (Transcript.lipschitz) to certify losses given as functions, "
+        rule = (
+            "be given (Record.lipschitz) to certify losses given as functions, "
             "or concave losses on a set given by functions"
         )
+        checks.refuse("lipschitz", rule, None)
     values, lower = np.zeros(len(deviations)), np.zeros(len(deviations))
     for row in played:
         scale = lipschitz * float(tally.weights[row])
@@ -111,57 +118,53 @@ def minima(
     return deviations, values, lower
 
 
-def discretised_swap_regret(transcript: Transcript, actions: Any = None) -> float:
-    """Swap regret against maps into ``actions`` (m, A) only; exact for all losses.
-
-    ``actions`` defaults to the transcript's own.
-    """
-    allowed = transcript.actions if actions is None else actions
+def against_actions(record: Record, actions: Any = None) -> float:
+    """Swap regret against maps into ``actions`` (m, A), by default those of the record."""
+    allowed = record.actions if actions is None else actions
     if allowed is None:
-        raise ValueError("actions must be given: this transcript has no discretised action set")
-    allowed = as_points(allowed, transcript.action_set.ambient_dim, "actions")
-    seen, origin = _centred(transcript)
-    tally, allowed = Tally.from_transcript(seen), allowed - origin
+        checks.refuse("actions", "be given, because the record of this learner has none", None)
+    _, tally, origin = _centred(record)
+    allowed = as_points(allowed, len(origin), "actions") - origin
     return float(np.maximum(tally.incurred() - tally.at_all(allowed).min(axis=1), 0.0).sum())
 
 
-def external_regret(transcript: Transcript, tolerance: float = 1e-3) -> float:
+def external_regret(record: Record, tolerance: float = TOLERANCE) -> float:
     """Regret against the best fixed action: max_x Σ_t [ℓ_t(x_t) − ℓ_t(x)], from above."""
-    seen, _ = _centred(transcript)
-    tally = Tally.from_transcript(seen)
-    _, _, lower = minima(tally.total(), seen.action_set, seen.lipschitz, tolerance)
+    action_set, tally, _ = _centred(record)
+    _, _, lower = minima(tally.total(), action_set, record.lipschitz, tolerance)
     return float(tally.incurred().sum() - lower[0])
 
 
-def _centred(transcript: Transcript) -> tuple[Transcript, Vector]:
-    """The transcript seen from the centre of a set far from 0, where quadratics cancel out."""
-    action_set = transcript.action_set
+def _centred(record: Record) -> tuple[ConvexSetBase, Tally, Vector]:
+    """Set and tally, seen from the centre of a set far from 0, where quadratics cancel out."""
+    action_set, losses = record.action_set, record.losses
+    if not isinstance(action_set, ConvexSetBase) or losses is None:
+        checks.refuse("record", "hold the losses of a learner on a set of fullswap.sets", record)
     if not is_far(action_set):
-        return transcript, np.zeros(action_set.ambient_dim)
-    origin, rows, losses = action_set.center, transcript.coefficients, transcript.losses
-    if rows is not None:
-        rows = rows_seen_from(origin, rows)
-    if losses is not None:
+        return action_set, Tally.from_record(record), np.zeros(action_set.ambient_dim)
+    origin = action_set.center
+    if isinstance(losses, np.ndarray):
+        losses = rows_seen_from(origin, losses)
+    else:
         # a loss that comes again stays one object
         distinct = {id(loss): seen_from(origin, loss) for loss in losses}
         losses = tuple(distinct[id(loss)] for loss in losses)
     moved = action_set.moved(shift=-origin)
-    points = transcript.points - origin
-    seen = replace(transcript, action_set=moved, points=points, coefficients=rows, losses=losses)
-    return seen, origin
+    seen = replace(record, action_set=moved, points=record.points - origin, losses=losses)
+    return moved, Tally.from_record(seen), origin
 
 
 def regret_curve(
-    transcript: Transcript,
-    metric: Callable[[Transcript], float] = full_swap_regret,
+    record: Record,
+    metric: Callable[[Record], float] = full_swap_regret,
     rounds: Any = None,
 ) -> tuple[Indices, Vector]:
     """The metric after growing numbers of rounds (by default about 24, evenly on a log scale)."""
-    if not len(transcript):
-        raise ValueError("transcript must have at least one round, got none")
+    if not len(record):
+        raise ValueError("record must have at least one round, got none")
     if rounds is None:
-        rounds = np.unique(np.geomspace(1, len(transcript), 24).round().astype(int))
+        rounds = np.unique(np.geomspace(1, len(record), CHECKPOINTS).round().astype(int))
     checkpoints = np.asarray(rounds, dtype=np.int64)
-    if checkpoints.ndim != 1 or (checkpoints < 1).any() or (checkpoints > len(transcript)).any():
-        raise ValueError(f"rounds must lie between 1 and {len(transcript)}, got {rounds!r}")
-    return checkpoints, np.array([metric(transcript.head(int(t))) for t in checkpoints])
+    if checkpoints.ndim != 1 or (checkpoints < 1).any() or (checkpoints > len(record)).any():
+        checks.refuse("rounds", f"lie between 1 and {len(record)}", rounds)
+    return checkpoints, np.array([metric(record.head(int(t))) for t in checkpoints])

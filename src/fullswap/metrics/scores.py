@@ -2,7 +2,8 @@
 
 Outcomes and forecasts are as everywhere in these metrics: yes/no events have ``y_true`` and
 ``y_proba`` of shape (T,) in [0, 1], soft outcomes allowed; events with K classes have ``y_proba``
-(T, K) and ``y_true`` class indices (T,) or rows (T, K). Weights w_t default to 1, W = Σ w_t.
+(T, K) and ``y_true`` class indices (T,) or rows (T, K). Weights w_t default to 1, W = Σ w_t. In
+place of ``y_proba`` a `Record` may stand, with ``of="issued"`` or ``of="distributions"``.
 """
 
 from __future__ import annotations
@@ -12,14 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.base.protocols import Points
-from fullswap.metrics.outcomes import (
-    Groups,
-    as_edges,
-    read_distributions,
-    read_events,
-    sums_by,
-)
+from fullswap.base.protocols import Points, Vector
+from fullswap.metrics.groups import Groups, l2_of, sums_by
+from fullswap.metrics.reading import as_edges, read
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,9 @@ class BrierDecomposition:
         return self.reliability - self.resolution + self.uncertainty + within
 
 
-def brier_score(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
+def brier_score(
+    y_true: Any, y_proba: Any, sample_weight: Any = None, *, of: str = "issued"
+) -> float:
     """Mean squared error of probabilities, Σ_t (w_t/W)·‖p_t − y_t‖².
 
     For yes/no events (p − y)², in [0, 1]; for K classes Σ_k (p_k − y_k)², in [0, 2]. Two classes
@@ -67,11 +65,11 @@ def brier_score(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
     >>> brier_score([2, 0], [[0.1, 0.2, 0.7], [1, 0, 0]])
     0.07
     """
-    return brier_of(read_events(y_true, y_proba, sample_weight))
+    return brier_of(read(y_true, y_proba, sample_weight, of))
 
 
 def brier_decomposition(
-    y_true: Any, y_proba: Any, sample_weight: Any = None, *, bins: Any = None
+    y_true: Any, y_proba: Any, sample_weight: Any = None, *, bins: Any = None, of: str = "issued"
 ) -> BrierDecomposition:
     """Reliability, resolution and uncertainty of a Brier score [M73].
 
@@ -88,10 +86,10 @@ def brier_decomposition(
     >>> parts.brier, brier_score([1, 0, 0, 1, 1], [0.2, 0.2, 0.2, 0.9, 0.9])
     (0.148, 0.148)
     """
-    return decomposition_of(read_events(y_true, y_proba, sample_weight), bins)
+    return decomposition_of(read(y_true, y_proba, sample_weight, of), bins)
 
 
-def log_loss(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
+def log_loss(y_true: Any, y_proba: Any, sample_weight: Any = None, *, of: str = "issued") -> float:
     """Mean logarithmic loss, −Σ_t (w_t/W)·Σ_k y_tk·ln p_tk (natural logarithm).
 
     For yes/no events −(y·ln p + (1 − y)·ln(1 − p)). Infinite as soon as something happens that
@@ -104,11 +102,13 @@ def log_loss(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
     >>> log_loss([1], [0.0])
     inf
     """
-    return log_loss_of(read_events(y_true, y_proba, sample_weight))
+    return log_loss_of(read(y_true, y_proba, sample_weight, of))
 
 
-def kl_calibration_error(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
-    """KL calibration error of issued forecasts, Σ_p W_p·KL(ȳ_p ‖ p), a sum over events [LSS25].
+def kl_calibration_error(
+    y_true: Any, y_proba: Any, sample_weight: Any = None, *, of: str = "issued"
+) -> float:
+    """KL calibration error, Σ_p W_p·KL(ȳ_p ‖ p), a sum over events [LSS25].
 
     Over distinct forecasts p; W_p weighs the events where p was issued and ȳ_p is their mean
     outcome. Infinite if something happened that was forecast with probability 0.
@@ -120,29 +120,12 @@ def kl_calibration_error(y_true: Any, y_proba: Any, sample_weight: Any = None) -
     >>> kl_calibration_error([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
     0.523
     """
-    return kl_of(read_events(y_true, y_proba, sample_weight).distinct())
-
-
-def kl_calibration_error_of(
-    points: Any, labels: Any, weights: Any, outcomes: Any, sample_weight: Any = None
-) -> float:
-    """KL calibration error of distributions, Σ_p (Σ_t w_t·x_t[p])·KL(ȳ(p) ‖ p) [LSS25].
-
-    In round t the point ``points[labels[t, j]]`` has probability ``weights[t, j]``; ``points`` is
-    (n,) or (n, K), ``labels`` and ``weights`` are (T, w).
-
-    Examples
-    --------
-    >>> kl_calibration_error_of([0.25, 0.75], [[0, 1], [0, 1]], [[0.5, 0.5], [0.5, 0.5]], [1, 0])
-    0.288
-    """
-    return kl_of(read_distributions(points, labels, weights, outcomes, sample_weight))
+    return kl_of(read(y_true, y_proba, sample_weight, of).distinct())
 
 
 def brier_of(groups: Groups) -> float:
     """Brier score of groups of equal forecasts."""
-    missed = groups.weights @ np.square(groups.forecasts - groups.means).sum(axis=1)
-    return float(missed + _spread(groups)) / groups.total
+    return (l2_of(groups) + _spread(groups)) / groups.total
 
 
 def _spread(groups: Groups) -> float:
@@ -172,22 +155,22 @@ def _decomposition(groups: Groups) -> BrierDecomposition:
     shares, means = groups.weights / groups.total, groups.means
     resolution = float(shares @ np.square(means - shares @ means).sum(axis=1))
     return BrierDecomposition(
-        reliability=float(shares @ np.square(groups.forecasts - means).sum(axis=1)),
+        reliability=l2_of(groups) / groups.total,
         resolution=resolution,
         uncertainty=resolution + _spread(groups) / groups.total,
     )
 
 
-def _binned_decomposition(groups: Groups, edges: Points) -> BrierDecomposition:
-    labels, size = groups.bins(edges), len(edges) - 1
-    parts = _decomposition(groups.merged(labels, size))
+def _binned_decomposition(groups: Groups, edges: Vector) -> BrierDecomposition:
+    bins, size = groups.bins(edges), len(edges) - 1
+    parts = _decomposition(groups.merged(bins, size))
     shares = groups.weights / groups.total
-    held = sums_by(labels, shares, size)
+    masses = sums_by(bins, shares, size)
 
-    def offset(values: Points) -> Points:
+    def offset(values: Vector) -> Vector:
         """Distance from the mean of the bin."""
-        sums = sums_by(labels, shares * values, size)
-        return values - np.divide(sums, held, out=np.zeros(size), where=held > 0)[labels]
+        sums = sums_by(bins, shares * values, size)
+        return values - np.divide(sums, masses, out=np.zeros(size), where=masses > 0)[bins]
 
     forecast, outcome = offset(groups.forecasts[:, 0]), offset(groups.means[:, 0])
     return BrierDecomposition(
@@ -216,10 +199,10 @@ def kl_of(groups: Groups) -> float:
 def _logarithms(groups: Groups) -> Points:
     """ln p of every class, −inf at 0."""
     with np.errstate(divide="ignore"):
-        known = np.log(groups.forecasts)
+        logarithms = np.log(groups.forecasts)
         if groups.classes > 1:
-            return known
-        return np.column_stack((np.log1p(-groups.forecasts), known))
+            return logarithms
+        return np.column_stack((np.log1p(-groups.forecasts), logarithms))
 
 
 def _where_counted(groups: Groups, values: Points) -> Points:

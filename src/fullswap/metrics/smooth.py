@@ -6,17 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.metrics.outcomes import Groups, read_events
+from fullswap.metrics.groups import Groups
+from fullswap.metrics.reading import read
 
 
-def smooth_calibration_error(y_true: Any, y_proba: Any, sample_weight: Any = None) -> float:
+def smooth_calibration_error(
+    y_true: Any, y_proba: Any, sample_weight: Any = None, *, of: str = "issued"
+) -> float:
     """Smooth calibration error of yes/no forecasts, exact, in O(T log T).
 
         smCE = sup_f Σ_t (w_t/W)·(y_t − p_t)·f(p_t)
 
     over the 1-Lipschitz functions f: [0, 1] → [−1, 1]. At most the l1 `calibration_error`, and
     continuous in the forecasts where that one jumps: neighbouring forecasts whose errors cancel
-    count as calibrated. ``y_true`` and ``y_proba`` have shape (T,).
+    count as calibrated. ``y_true`` and ``y_proba`` have shape (T,); or a `Record` in place of
+    ``y_proba``, with ``of="issued"`` or ``of="distributions"``.
 
     Examples
     --------
@@ -25,15 +29,15 @@ def smooth_calibration_error(y_true: Any, y_proba: Any, sample_weight: Any = Non
     >>> smooth_calibration_error([0, 0, 1], [0.8, 0.8, 0.8])
     0.467
     """
-    return smooth_of(read_events(y_true, y_proba, sample_weight).distinct())
+    return smooth_of(read(y_true, y_proba, sample_weight, of).distinct())
 
 
 def smooth_of(groups: Groups) -> float:
     """Smooth calibration error of groups of distinct forecasts, in increasing order."""
     if groups.classes > 1:
         raise ValueError(
-            f"y_proba has {groups.classes} classes; allowed: yes/no events with y_proba (T,) "
-            "(take one class against the rest)"
+            "y_proba must have shape (T,) of yes/no events (take one class against the rest), "
+            f"got {groups.classes} classes"
         )
     from fullswap.kernels.calibration import cancellation_cost
 

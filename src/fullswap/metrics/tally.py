@@ -1,8 +1,8 @@
 """Cumulative losses per support point: all that swap regret depends on.
 
 Losses of the quadratic family add up to one row of coefficients per point, so memory does not
-grow with the rounds. Losses given as functions are kept once each, with the weight that every
-point carried when they came.
+grow with the rounds. A loss given as functions stands once, with the weight that every point
+carried when it came.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Loss, Points, Vector
+from fullswap.base.records import Record
 from fullswap.losses import QuadraticFamily
-from fullswap.transcripts import Transcript
 
 
 class Tally:
@@ -26,71 +27,71 @@ class Tally:
         self.recommended: Vector = np.zeros(0)
         """Σ_t x_t[s]·ℓ_t(q_{s,t}), where a learner reports its recommendations."""
         self.others: dict[int, tuple[Loss, Vector]] = {}
-        self._labels: dict[bytes, int] = {}
+        """Losses that are no quadratics by their id, with the weight of each point under them."""
+        self._indices: dict[bytes, int] = {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # copies of losses have ids of their own
-        self.others = {id(loss): (loss, held) for loss, held in self.others.values()}
+        self.others = {id(loss): (loss, weights) for loss, weights in self.others.values()}
 
-    def labels_of(self, points: Points) -> Indices:
+    def indices_of(self, points: Points) -> Indices:
         """Rows of the points; points not seen before get new rows."""
         keys = [row.tobytes() for row in points + 0.0]
-        labels = [self._labels.setdefault(key, len(self._labels)) for key in keys]
-        missing = len(self._labels) - len(self.points)
+        indices = [self._indices.setdefault(key, len(self._indices)) for key in keys]
+        missing = len(self._indices) - len(self.points)
         if missing:
-            fresh = {label: row for label, row in zip(labels, points, strict=True)}
+            fresh = {index: row for index, row in zip(indices, points, strict=True)}
             rows = [fresh[len(self.points) + i] for i in range(missing)]
             self.points = np.vstack((self.points, rows))
             self.weights = np.append(self.weights, np.zeros(missing))
             self.recommended = np.append(self.recommended, np.zeros(missing))
             self.sums = np.vstack((self.sums, np.zeros((missing, self.sums.shape[1]))))
             self.others = {
-                key: (loss, np.append(held, np.zeros(missing)))
-                for key, (loss, held) in self.others.items()
+                key: (loss, np.append(weights, np.zeros(missing)))
+                for key, (loss, weights) in self.others.items()
             }
-        return np.array(labels, dtype=np.int64)
+        return np.array(indices, dtype=np.int64)
 
-    def add(self, labels: Indices, weights: Vector, loss: Loss) -> None:
-        """One round: distinct labels with their weights, and the loss they met."""
+    def add(self, indices: Indices, weights: Vector, loss: Loss) -> None:
+        """One round: distinct rows with their weights, and the loss they met."""
         if isinstance(loss, QuadraticFamily):
             from fullswap.kernels.quadratic import add_to_tally
 
-            add_to_tally(self.weights, self.sums, labels, weights, loss.coefficients)
+            add_to_tally(self.weights, self.sums, indices, weights, loss.coefficients)
             return
-        self.weights[labels] += weights
-        # the loss is kept, so its id cannot be given to another one meanwhile
-        held = self.others.setdefault(id(loss), (loss, np.zeros(len(self.points))))[1]
-        held[labels] += weights
+        self.weights[indices] += weights
+        # the loss stays here, so its id cannot be given to another one meanwhile
+        under_loss = self.others.setdefault(id(loss), (loss, np.zeros(len(self.points))))[1]
+        under_loss[indices] += weights
 
     @classmethod
-    def from_transcript(cls, transcript: Transcript) -> Tally:
-        """Add up a whole transcript."""
+    def from_record(cls, record: Record) -> Tally:
+        """Add up the whole record of a learner."""
         from scipy.sparse import csr_matrix
 
-        rounds, width = transcript.weights.shape
+        if record.action_set is None or record.losses is None:
+            checks.refuse("record", "hold the losses of a learner", record)
+        rounds, width = record.weights.shape
         bounds = np.arange(0, rounds * width + 1, width)
-        entries = (transcript.weights.ravel(), transcript.indices.ravel(), bounds)
-        play = csr_matrix(entries, shape=(rounds, len(transcript.points))).T.tocsr()
-        tally = cls(transcript.action_set.ambient_dim)
-        tally.labels_of(transcript.points)
+        entries = (record.weights.ravel(), record.indices.ravel(), bounds)
+        play = csr_matrix(entries, shape=(rounds, len(record.points))).T.tocsr()
+        tally = cls(record.action_set.ambient_dim)
+        tally.indices_of(record.points)
         tally.weights = np.asarray(play.sum(axis=1)).ravel()
-        if transcript.coefficients is not None:
-            tally.sums = np.asarray(play @ transcript.coefficients)
+        if isinstance(record.losses, np.ndarray):
+            tally.sums = np.asarray(play @ record.losses)
             return tally
-        assert transcript.losses is not None
-        distinct = {id(loss): loss for loss in transcript.losses}
-        column = {key: j for j, key in enumerate(distinct)}
-        met = np.array([column[id(loss)] for loss in transcript.losses], dtype=np.int64)
-        choice = csr_matrix(
-            (np.ones(rounds), met, np.arange(rounds + 1)), shape=(rounds, len(distinct))
-        )
-        shares = np.asarray((play @ choice).todense())
-        for key, loss in distinct.items():
+        rows = np.zeros((rounds, tally.sums.shape[1]))
+        others: dict[int, tuple[Loss, list[int]]] = {}
+        for t, loss in enumerate(record.losses):
             if isinstance(loss, QuadraticFamily):
-                tally.sums += shares[:, column[key], None] * loss.coefficients
+                rows[t] = loss.coefficients
             else:
-                tally.others[key] = (loss, shares[:, column[key]].copy())
+                others.setdefault(id(loss), (loss, []))[1].append(t)
+        tally.sums = np.asarray(play @ rows)
+        for key, (loss, met_in) in others.items():
+            tally.others[key] = (loss, np.asarray(play[:, met_in].sum(axis=1)).ravel())
         return tally
 
     def total(self) -> Tally:
@@ -100,37 +101,39 @@ class Tally:
         whole.weights = self.weights.sum(keepdims=True)
         whole.sums = self.sums.sum(axis=0, keepdims=True)
         whole.others = {
-            key: (loss, held.sum(keepdims=True)) for key, (loss, held) in self.others.items()
+            key: (loss, weights.sum(keepdims=True)) for key, (loss, weights) in self.others.items()
         }
         return whole
 
     def incurred(self) -> Vector:
         """Σ_t x_t[s]·ℓ_t(s) of every point, shape (P,)."""
         total = _quadratic_values(self.sums, self.points)
-        for loss, held in self.others.values():
-            met = held > 0
-            total[met] += held[met] * loss.value(self.points[met])
+        for loss, weights in self.others.values():
+            met = weights > 0
+            total[met] += weights[met] * loss.value(self.points[met])
         return total
 
     def at(self, row: int, points: Points) -> Vector:
         """Σ_t x_t[s]·ℓ_t(x) of the point in this row, at many x, shape (m,)."""
         sums = np.broadcast_to(self.sums[row], (len(points), self.sums.shape[1]))
         total = _quadratic_values(sums, points)
-        for loss, held in self.others.values():
-            if held[row] > 0:
-                total += held[row] * loss.value(points)
+        for loss, weights in self.others.values():
+            if weights[row] > 0:
+                total += weights[row] * loss.value(points)
         return total
 
     def at_all(self, points: Points) -> Points:
         """Σ_t x_t[s]·ℓ_t(x) of every point s at every x, shape (P, m)."""
         features = np.column_stack((np.square(points).sum(axis=1), points, np.ones(len(points))))
-        total = self.sums @ features.T
-        for loss, held in self.others.values():
-            total += np.outer(held, loss.value(points))
+        total: Points = self.sums @ features.T
+        for loss, weights in self.others.values():
+            total += np.outer(weights, loss.value(points))
         return total
 
 
 def _quadratic_values(sums: Points, points: Points) -> Vector:
     """Row-wise a·‖x‖² + ⟨b, x⟩ + c."""
     squares = np.einsum("ij,ij->i", points, points)
-    return sums[:, 0] * squares + np.einsum("ij,ij->i", sums[:, 1:-1], points) + sums[:, -1]
+    inner = np.einsum("ij,ij->i", sums[:, 1:-1], points)
+    values: Vector = sums[:, 0] * squares + inner + sums[:, -1]
+    return values

@@ -2,46 +2,77 @@
 
 from __future__ import annotations
 
-import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
-from fullswap.report.events import Events
+from fullswap.base.records import Record
+from fullswap.metrics.groups import Groups, distinct_rows, sums_by
+from fullswap.metrics.reading import read_events
 
 MOST_DISTINCT = 101
 """Whole percents are shown one by one; more distinct forecasts than that are binned."""
 FEWEST_EVENTS = 5
 """Events that a forecast needs on average for a frequency of its own to say something."""
+WEIGHTS = 1e-100, 1e100
+"""Weights whose squares and sums of squares are neither 0 nor infinite."""
+ROUNDING = 1e-9
+"""Relative error of a few float operations, with room: a count this near a whole one is whole."""
 
 
-@dataclass(frozen=True)
-class Groups:
-    """G groups of events in ascending order of forecast; all arrays have shape (G,)."""
+@dataclass(frozen=True, eq=False)
+class Dots:
+    """Groups of events as the diagram shows them, in ascending order of forecast."""
 
-    forecast: Vector
-    """Weighted mean forecast p̄."""
-    frequency: Vector
-    """Weighted mean outcome ȳ."""
-    weight: Vector
-    """Total weight W; the number of events if there are no weights."""
+    groups: Groups
     trials: Vector
-    """Effective number of events (Σw)²/Σw²."""
+    """Effective numbers of events (Σw)²/Σw², shape (G,)."""
     binned: bool
     """Whether a group may hold forecasts that differ."""
 
     def __len__(self) -> int:
-        return len(self.forecast)
+        return len(self.groups)
 
     @property
-    def calibration_error(self) -> float:
-        """Σ_g W_g·(p̄_g − ȳ_g)², the l2 calibration error of the groups."""
-        return float(self.weight @ np.square(self.forecast - self.frequency))
+    def forecast(self) -> Vector:
+        """Weighted mean forecasts p̄, shape (G,)."""
+        return self.groups.forecasts[:, 0]
+
+    @property
+    def frequency(self) -> Vector:
+        """Weighted mean outcomes ȳ, shape (G,)."""
+        return self.groups.means[:, 0]
+
+    @property
+    def weight(self) -> Vector:
+        """Total weights W, shape (G,): the numbers of events if there are no weights."""
+        return self.groups.weights
 
 
-def group_events(events: Events, bins: int | None = None, grid: Vector | None = None) -> Groups:
+def yes_no_events(y_true: Any, y_proba: Any, sample_weight: Any = None) -> Groups:
+    """Each yes/no event as a group of its own, in order; those of weight 0 are left out.
+
+    Examples
+    --------
+    >>> len(yes_no_events([0, 1, 1], [0.2, 0.9, 0.9], sample_weight=[1, 0, 2]))
+    2
+    """
+    forecasts = y_proba.issued if isinstance(y_proba, Record) else y_proba
+    events = read_events(y_true, forecasts, sample_weight)
+    if events.classes > 1:
+        checks.refuse_shape("y_proba", "(T,) of yes/no events", forecasts)
+    least, most = WEIGHTS
+    if events.weights.min() < least or events.weights.max() > most:
+        bad = (events.weights < least) | (events.weights > most)
+        value = float(events.weights[bad][0])
+        checks.refuse("sample_weight", f"be 0 or lie in [{least:g}, {most:g}]", value)
+    return events
+
+
+def group_events(events: Groups, bins: int | None = None, grid: Vector | None = None) -> Dots:
     """Groups of equal forecasts, or `bins` bins of about equal weight.
 
     Without `bins`, forecasts are grouped by value if all lie on `grid`, or if there are at most
@@ -50,41 +81,33 @@ def group_events(events: Events, bins: int | None = None, grid: Vector | None = 
 
     Examples
     --------
-    >>> from fullswap.report.events import as_events
-    >>> groups = group_events(as_events([0, 1, 0, 1], [0.2, 0.7, 0.2, 0.2]))
-    >>> groups.forecast, groups.frequency.round(3), groups.weight
+    >>> dots = group_events(yes_no_events([0, 1, 0, 1], [0.2, 0.7, 0.2, 0.2]))
+    >>> dots.forecast, dots.frequency.round(3), dots.weight
     (array([0.2, 0.7]), array([0.333, 1.   ]), array([3., 1.]))
     """
-    distinct, labels = events.distinct
+    rows, kinds = distinct_rows(events.forecasts)
+    distinct = rows[:, 0]
     if bins is not None:
-        bins = _as_bins(bins)
+        bins = checks.whole("bins", bins, 1)
     elif grid is None or not np.isin(distinct, grid).all():
-        automatic = int(np.ceil(np.cbrt(len(events)) - 1e-9))
+        automatic = int(np.ceil(np.cbrt(len(events)) - ROUNDING))
         # Single forecasts also where they are no more than the bins would be.
         if len(distinct) > max(automatic, min(MOST_DISTINCT, len(events) / FEWEST_EVENTS)):
             bins = automatic
-    if bins is None:
-        places = np.arange(len(distinct))
-    else:
-        places = _equal_mass(_sums(labels, events.weights, len(distinct)), bins)
-    count = int(places[-1]) + 1
-    first = np.searchsorted(places, np.arange(count))
-    last = np.searchsorted(places, np.arange(count), side="right") - 1
-    of_event, weights = places[labels], events.weights
-    weight = _sums(of_event, weights, count)
-    mean = _sums(of_event, weights * events.forecasts, count) / weight
-    frequency = _sums(of_event, weights * events.outcomes, count) / weight
-    return Groups(
+    groups = events.merged(kinds, len(distinct), rows)
+    if bins is not None:
+        places = _equal_mass(groups.weights, bins)
+        count = int(places[-1]) + 1
+        first = np.searchsorted(places, np.arange(count))
+        last = np.searchsorted(places, np.arange(count), side="right") - 1
+        groups, kinds = groups.merged(places, count), places[kinds]
         # Rounding must not move a mean of equal forecasts off their value.
-        forecast=np.clip(mean, distinct[first], distinct[last]),
-        frequency=np.clip(frequency, 0, 1),
-        weight=weight,
-        trials=weight**2 / _sums(of_event, weights**2, count),
-        binned=bins is not None,
-    )
+        groups = replace(groups, forecasts=np.clip(groups.forecasts, rows[first], rows[last]))
+    squares = sums_by(kinds, np.square(events.weights), len(groups))
+    return Dots(groups, np.square(groups.weights) / squares, binned=bins is not None)
 
 
-def consistency_band(groups: Groups, level: float) -> tuple[Vector, Vector]:
+def consistency_band(forecast: Vector, trials: Vector, level: float) -> tuple[Vector, Vector]:
     """Lowest and highest frequency a calibrated forecaster would show, group by group. [BS07].
 
     Quantiles of Binomial(n, p̄)/n at (1 ∓ level)/2. If outcomes are 0 or 1, independent, weigh
@@ -96,23 +119,17 @@ def consistency_band(groups: Groups, level: float) -> tuple[Vector, Vector]:
 
     Examples
     --------
-    >>> groups = Groups(*(np.array([x]) for x in (0.5, 0.4, 10.0, 10.0)), binned=False)
-    >>> consistency_band(groups, 0.9)
+    >>> consistency_band(np.array([0.5]), np.array([10.0]), 0.9)
     (array([0.2]), array([0.8]))
     """
     from scipy.stats import binom
 
-    trials = np.maximum(np.floor(groups.trials * (1 + 1e-9)), 1.0)
-    mean = trials * groups.forecast
-    low = binom.ppf((1 - level) / 2, trials, groups.forecast)
-    high = binom.ppf((1 + level) / 2, trials, groups.forecast)
+    counts = np.maximum(np.floor(trials * (1 + ROUNDING)), 1.0)
+    mean = counts * forecast
+    low = binom.ppf((1 - level) / 2, counts, forecast)
+    high = binom.ppf((1 + level) / 2, counts, forecast)
     low, high = np.minimum(low, np.floor(mean)), np.maximum(high, np.ceil(mean))
-    return np.clip(low / trials, 0, 1), np.clip(high / trials, 0, 1)
-
-
-def _sums(labels: Indices, values: Vector, count: int) -> Vector:
-    """Sum of the values with each of the labels 0 … count − 1."""
-    return np.bincount(labels, values, count).astype(np.float64, copy=False)
+    return np.clip(low / counts, 0, 1), np.clip(high / counts, 0, 1)
 
 
 def _equal_mass(masses: Vector, bins: int) -> Indices:
@@ -125,13 +142,3 @@ def _equal_mass(masses: Vector, bins: int) -> Indices:
     middles = (ends - masses / 2) / ends[-1]
     wanted = np.minimum(np.floor(middles * bins), bins - 1)
     return np.cumsum(np.diff(wanted, prepend=wanted[0]) > 0, dtype=np.int64)
-
-
-def _as_bins(value: Any) -> int:
-    try:
-        bins = operator.index(value)
-    except TypeError:
-        bins = 0
-    if bins < 1 or isinstance(value, bool):
-        raise ValueError(f"bins is {value!r}; allowed: integers >= 1, or None")
-    return bins

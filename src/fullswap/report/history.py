@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
-from fullswap.report.events import Events, as_events
+from fullswap.base.records import Record
+from fullswap.metrics.groups import Groups, distinct_rows, l2_of, sums_by
+from fullswap.report.bands import yes_no_events
 from fullswap.report.style import (
     BLUE,
     INK,
@@ -27,11 +30,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHECKPOINTS = 200
+"""Numbers of events at which the error is drawn: about one for every two pixels."""
 
 
 def calibration_history(
     y_true: ArrayLike,
-    y_proba: ArrayLike,
+    y_proba: ArrayLike | Record,
     *,
     guarantee: float | Callable[[int], float] | None = None,
     sample_weight: ArrayLike | None = None,
@@ -47,7 +51,8 @@ def calibration_history(
     Parameters
     ----------
     y_true, y_proba
-        Outcomes and forecasts in [0, 1], in the order of time, shape (T,).
+        Outcomes and forecasts in [0, 1], in the order of time, shape (T,), or a `Record` for the
+        forecasts that it issued.
     guarantee
         A number, drawn level (the guarantee for a horizon), or a function of the number of
         events so far, drawn as a curve. None or NaN: nothing is guaranteed, nothing drawn.
@@ -64,7 +69,7 @@ def calibration_history(
     >>> [line.get_label() for line in figure.axes[0].lines]
     ['measured: 0.0833', 'guaranteed for the horizon: 2']
     """
-    events = as_events(y_true, y_proba, sample_weight)
+    events = yes_no_events(y_true, y_proba, sample_weight)
     rounds = checkpoints(len(events), log)
     measured = running_error(events, rounds)
     if isinstance(guarantee, float) and math.isnan(guarantee):
@@ -111,23 +116,21 @@ def checkpoints(rounds: int, log: bool) -> Indices:
     return np.unique(np.rint(spaced(1, rounds, CHECKPOINTS)).astype(np.int64))
 
 
-def running_error(events: Events, rounds: Indices) -> Vector:
+def running_error(events: Groups, rounds: Indices) -> Vector:
     """Σ_p W_p·(p − ȳ_p)² after each of these numbers of events, ascending.
 
-    With R_p = Σ w·(p − y) over the events forecast at p, a term is R_p²/W_p. Each event is added
-    once and each checkpoint sums over the D distinct forecasts: O(T + checkpoints·D).
+    Each event is added once and each checkpoint sums over the D distinct forecasts:
+    O(T + checkpoints·D).
     """
-    values, labels = events.distinct
-    weight, residual = np.zeros(len(values)), np.zeros(len(values))
+    distinct, kinds = distinct_rows(events.forecasts)
+    weights, sums = np.zeros(len(distinct)), np.zeros(len(distinct))
     errors = np.empty(len(rounds))
     start = 0
     for k, stop in enumerate(rounds):
-        new, added = labels[start:stop], events.weights[start:stop]
-        gaps = events.forecasts[start:stop] - events.outcomes[start:stop]
-        weight += np.bincount(new, added, len(values))
-        residual += np.bincount(new, added * gaps, len(values))
-        # Forecasts not met yet have residual 0; any positive divisor leaves them out.
-        errors[k] = residual @ (residual / np.where(weight > 0, weight, 1.0))
+        fresh = kinds[start:stop]
+        weights += sums_by(fresh, events.weights[start:stop], len(distinct))
+        sums += sums_by(fresh, events.sums[start:stop, 0], len(distinct))
+        errors[k] = l2_of(Groups.of_sums(distinct[:, 0], weights, sums))
         start = stop
     return errors
 
@@ -145,5 +148,5 @@ def _as_guarantee(name: str, value: object) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not 0 <= number < np.inf:
-        raise ValueError(f"{name} is {value!r}; allowed: finite numbers >= 0")
+        checks.refuse(name, "be finite and at least 0", value)
     return number

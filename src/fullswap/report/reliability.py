@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fullswap.base import checks
 from fullswap.base.protocols import Vector
-from fullswap.report.bands import Groups, consistency_band, group_events
-from fullswap.report.events import Events, as_events, as_numbers
+from fullswap.base.records import Record
+from fullswap.metrics.groups import Groups, l2_of
+from fullswap.metrics.scores import brier_of
+from fullswap.report.bands import ROUNDING, Dots, consistency_band, group_events, yes_no_events
 from fullswap.report.style import (
     BLUE,
     INK,
@@ -30,14 +33,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMALLEST_DOT, DOTS_AREA = 7.0, 1200.0
-"""Least area of a dot, and rough area of all dots together, in square points."""
+SMALLEST_DOT, DOTS_AREA, LARGEST_DOT = 7.0, 1200.0, (18.0, 55.0)
+"""Least area of a dot, rough area of all together, and bounds for the largest, square points."""
 HISTOGRAM_BARS = 50
+"""Bars of the counts where forecasts are continuous: two percent each."""
 
 
 def reliability_diagram(
     y_true: ArrayLike,
-    y_proba: ArrayLike,
+    y_proba: ArrayLike | Record,
     *,
     sample_weight: ArrayLike | None = None,
     bins: int | None = None,
@@ -59,8 +63,8 @@ def reliability_diagram(
     Parameters
     ----------
     y_true, y_proba
-        Outcomes and forecasts in [0, 1], shape (T,). Outcomes strictly between 0 and 1 vary less
-        than the band allows for.
+        Outcomes and forecasts in [0, 1], shape (T,), or a `Record` for the forecasts that it
+        issued. Outcomes strictly between 0 and 1 vary less than the band allows for.
     sample_weight
         Weights of the events, shape (T,); the band then rests on effective counts (Σw)²/Σw².
     bins
@@ -81,29 +85,32 @@ def reliability_diagram(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['observed frequency', 'events']
     """
-    events = as_events(y_true, y_proba, sample_weight)
+    events = yes_no_events(y_true, y_proba, sample_weight)
+    weighted = sample_weight is not None
     level = _as_level(band)
-    issued = None if grid is None else as_numbers("grid", grid, 1.0)
-    groups = group_events(events, bins, issued)
-    low, high = consistency_band(groups, level)
+    issuable = None if grid is None else checks.vector("grid", grid)
+    if issuable is not None:
+        checks.unit("grid", issuable)
+    dots = group_events(events, bins, issuable)
+    low, high = consistency_band(dots.forecast, dots.trials, level)
 
-    main, counts = _axes(ax, title is not None, legend_rows=2 if issued is None else 3)
-    low_end, high_end = limits = _limits(events, groups, low, high)
-    width = _bar_width(groups, high_end - low_end)
+    main, counts = _axes(ax, title is not None, legend_rows=2 if issuable is None else 3)
+    low_end, high_end = limits = _limits(events, dots, low, high)
+    width = _bar_width(dots, high_end - low_end)
     handles: list[Artist] = [
         *main.plot([0, 1], [0, 1], color=LINE, linewidth=0.9, zorder=1.5, label="calibrated")
     ]
-    handles += _draw_band(main, groups, low, high, width, f"{100 * level:g} % band if calibrated")
-    handles += _draw_dots(main, groups, low, high)
-    if issued is not None:
+    handles += _draw_band(main, dots, low, high, width, f"{100 * level:g} % band if calibrated")
+    handles += _draw_dots(main, dots, low, high)
+    if issuable is not None:
         handles += main.plot(
-            issued, np.zeros(len(issued)), "|", transform=main.get_xaxis_transform(), color=INK,
+            issuable, np.zeros(len(issuable)), "|", transform=main.get_xaxis_transform(), color=INK,
             markersize=6, markeredgewidth=0.9, clip_on=False, zorder=2.6, label="grid",
         )  # fmt: skip
-    _draw_counts(counts, events, groups, width, limits)
-    _label(main, counts, events, limits)
-    head(main, title, _summary(events, groups))
-    _draw_legend(main, handles, groups, own=ax is None)
+    _draw_counts(counts, events, dots, width, limits)
+    _label(main, counts, weighted, limits)
+    head(main, title, _summary(events, dots, weighted))
+    _draw_legend(main, handles, dots, own=ax is None)
     return root_figure(main)
 
 
@@ -113,7 +120,7 @@ def _as_level(band: Any) -> float:
     except (TypeError, ValueError):
         level = np.nan
     if not 0 < level < 1:
-        raise ValueError(f"band is {band!r}; allowed: numbers strictly between 0 and 1")
+        checks.refuse("band", "lie strictly between 0 and 1", band)
     return level
 
 
@@ -138,14 +145,14 @@ def _axes(ax: Axes | None, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
     return ax, make_axes_locatable(ax).append_axes("bottom", "16%", pad=0.12, sharex=ax)
 
 
-def _limits(events: Events, groups: Groups, low: Vector, high: Vector) -> tuple[float, float]:
+def _limits(events: Groups, dots: Dots, low: Vector, high: Vector) -> tuple[float, float]:
     """The unit interval, or its end that holds what is drawn, if less than half would do.
 
     A hundredth of the forecasts on either side may lie beyond: one stray forecast of a rare
     event should not press all others into a corner.
     """
-    shown = np.concatenate([groups.forecast, groups.frequency, low, high])
-    usual = np.quantile(events.forecasts, [0.01, 0.99])
+    shown = np.concatenate([dots.forecast, dots.frequency, low, high])
+    usual = np.quantile(events.forecasts[:, 0], [0.01, 0.99])
     least, most = min(shown.min(), usual[0]), max(shown.max(), usual[1])
     low_end, high_end = 0.0, 1.0
     if 0 < most <= 0.5:
@@ -156,27 +163,27 @@ def _limits(events: Events, groups: Groups, low: Vector, high: Vector) -> tuple[
     return low_end - margin, high_end + margin
 
 
-def _bar_width(groups: Groups, extent: float) -> float:
+def _bar_width(dots: Dots, extent: float) -> float:
     """Width of the bars of single forecasts: not wide, and apart where forecasts are regular."""
-    gaps = np.diff(groups.forecast)
+    gaps = np.diff(dots.forecast)
     typical = float(np.median(gaps)) if len(gaps) else extent
     return float(np.clip(0.7 * typical, 0.004 * extent, 0.034 * extent))
 
 
 def _draw_band(
-    ax: Axes, groups: Groups, low: Vector, high: Vector, width: float, label: str
+    ax: Axes, dots: Dots, low: Vector, high: Vector, width: float, label: str
 ) -> list[Artist]:
     """Bars at single forecasts; one area where forecasts are continuous and bins neighbours."""
-    if groups.binned and len(groups) > 1:
-        return [ax.fill_between(groups.forecast, low, high, color=SHADE, linewidth=0, label=label)]
-    bars = ax.bar(groups.forecast, high - low, width, low, color=SHADE, linewidth=0, label=label)
+    if dots.binned and len(dots) > 1:
+        return [ax.fill_between(dots.forecast, low, high, color=SHADE, linewidth=0, label=label)]
+    bars = ax.bar(dots.forecast, high - low, width, low, color=SHADE, linewidth=0, label=label)
     return [bars]  # type: ignore[list-item]  # a legend takes a container of bars as well
 
 
-def _draw_dots(ax: Axes, groups: Groups, low: Vector, high: Vector) -> list[Artist]:
-    largest = np.clip(DOTS_AREA / len(groups), 18.0, 55.0)
-    areas = np.maximum(largest * groups.weight / groups.weight.max(), SMALLEST_DOT)
-    outside = (groups.frequency < low - 1e-9) | (groups.frequency > high + 1e-9)
+def _draw_dots(ax: Axes, dots: Dots, low: Vector, high: Vector) -> list[Artist]:
+    largest = np.clip(DOTS_AREA / len(dots), *LARGEST_DOT)
+    areas = np.maximum(largest * dots.weight / dots.weight.max(), SMALLEST_DOT)
+    outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
     inside_look: dict[str, Any] = dict(marker="o", facecolor=BLUE, edgecolor="white", linewidth=0.5)
     outside_look: dict[str, Any] = dict(
         marker="D", facecolor="white", edgecolor=VERMILION, linewidth=1.2
@@ -184,12 +191,12 @@ def _draw_dots(ax: Axes, groups: Groups, low: Vector, high: Vector) -> list[Arti
     drawn: list[Artist] = []
     for chosen, label, look in (
         (~outside, "observed", inside_look),
-        (outside, f"outside the band ({outside.sum()} of {len(groups)})", outside_look),
+        (outside, f"outside the band ({outside.sum()} of {len(dots)})", outside_look),
     ):
         if chosen.any():
             drawn.append(
                 ax.scatter(
-                    groups.forecast[chosen], groups.frequency[chosen], areas[chosen],
+                    dots.forecast[chosen], dots.frequency[chosen], areas[chosen],
                     label=label, zorder=3, clip_on=False, **look,
                 )
             )  # fmt: skip
@@ -197,45 +204,46 @@ def _draw_dots(ax: Axes, groups: Groups, low: Vector, high: Vector) -> list[Arti
 
 
 def _draw_counts(
-    ax: Axes, events: Events, groups: Groups, width: float, limits: tuple[float, float]
+    ax: Axes, events: Groups, dots: Dots, width: float, limits: tuple[float, float]
 ) -> None:
-    if not groups.binned:
-        ax.bar(groups.forecast, groups.weight, width, color=LINE, linewidth=0)
+    if not dots.binned:
+        ax.bar(dots.forecast, dots.weight, width, color=LINE, linewidth=0)
         return
     span = max(limits[0], 0.0), min(limits[1], 1.0)
-    heights, edges = np.histogram(events.forecasts, HISTOGRAM_BARS, span, weights=events.weights)
+    forecasts = events.forecasts[:, 0]
+    heights, edges = np.histogram(forecasts, HISTOGRAM_BARS, span, weights=events.weights)
     ax.stairs(heights, edges, fill=True, color=LINE)
 
 
-def _label(main: Axes, counts: Axes, events: Events, limits: tuple[float, float]) -> None:
+def _label(main: Axes, counts: Axes, weighted: bool, limits: tuple[float, float]) -> None:
     for axes in (main, counts):
         tidy(axes)
     main.set(xlim=limits, ylim=limits, aspect="equal", ylabel="observed frequency")
     main.tick_params(labelbottom=False)
     main.locator_params(nbins=6)
-    counts.set(xlabel="forecast probability", ylabel="weight" if events.weighted else "events")
-    counts.locator_params(axis="y", nbins=2, integer=not events.weighted)
+    counts.set(xlabel="forecast probability", ylabel="weight" if weighted else "events")
+    counts.locator_params(axis="y", nbins=2, integer=not weighted)
     counts.yaxis.set_major_formatter("{x:,g}")
 
 
-def _draw_legend(main: Axes, handles: list[Artist], groups: Groups, own: bool) -> None:
+def _draw_legend(main: Axes, handles: list[Artist], dots: Dots, own: bool) -> None:
     """Below all in a figure of our own, else in the emptier corner of the axes."""
     look: dict[str, Any] = dict(fontsize=SMALL, labelcolor=INK, handlelength=1.6)
     if own:
         look |= dict(loc="lower left", bbox_to_anchor=(0.1, 0), ncols=2, columnspacing=1.4)
         root_figure(main).legend(handles=handles, frameon=False, borderpad=0, **look)
         return
-    above = groups.weight @ (groups.frequency - groups.forecast) > 0
+    above = dots.weight @ (dots.frequency - dots.forecast) > 0
     look |= dict(loc="lower right" if above else "upper left", framealpha=0.85, edgecolor="none")
     main.legend(handles=handles, **look)
 
 
-def _summary(events: Events, groups: Groups) -> list[str]:
-    error, total = groups.calibration_error, groups.weight.sum()
-    counted = count_of(len(groups), "bin" if groups.binned else "forecast")
-    of_what = "calibration error of the bins" if groups.binned else "calibration error"
-    unit = "unit of weight" if events.weighted else "event"
+def _summary(events: Groups, dots: Dots, weighted: bool) -> list[str]:
+    error = l2_of(dots.groups)
+    counted = count_of(len(dots), "bin" if dots.binned else "forecast")
+    of_what = "calibration error of the bins" if dots.binned else "calibration error"
+    unit = "unit of weight" if weighted else "event"
     return [
-        f"{count_of(len(events), 'event')}, {counted}; Brier score {events.brier:.4f}",
-        f"{of_what} {figures(error)}, per {unit} {figures(error / total)}",
+        f"{count_of(len(events), 'event')}, {counted}; Brier score {brier_of(events):.4f}",
+        f"{of_what} {figures(error)}, per {unit} {figures(error / events.total)}",
     ]

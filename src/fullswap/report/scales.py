@@ -64,12 +64,12 @@ def joint_sums(
     equilibrium: CorrelatedEquilibrium, pair: tuple[int, int]
 ) -> tuple[list[Any], tuple[Any, Any], Vector]:
     """Distinct actions of both, and for each pair that occurs its places and probability."""
-    kept = equilibrium.weights > 0
-    columns = equilibrium.game.columns(equilibrium.support[kept])
+    played = equilibrium.weights > 0
+    columns = equilibrium.game.columns(equilibrium.support[played])
     actions, places = zip(*(np.unique(columns[p], return_inverse=True) for p in pair), strict=True)
     width = len(actions[1])
     cells, where = np.unique(places[0].ravel() * width + places[1].ravel(), return_inverse=True)
-    weights = sums_of(where, equilibrium.weights[kept], len(cells))
+    weights = sums_of(where, equilibrium.weights[played], len(cells))
     return list(actions), (cells // width, cells % width), weights
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.records import Record
 from fullswap.losses import QuadraticFamily
 from fullswap.template.rules import Crossing, Stationary
-from fullswap.transcripts import Transcript
 
 if TYPE_CHECKING:
     from fullswap.template.learner import FullSwapLearner
@@ -40,7 +40,7 @@ def as_rows(losses: Any, width: int) -> Points | None:
     return rows
 
 
-def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Transcript | None:
+def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Record | None:
     """See ``FullSwapLearner.run``."""
     if not isinstance(losses, np.ndarray):
         if not isinstance(losses, Iterable):
@@ -55,23 +55,29 @@ def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Transcrip
             return _run_compiled(learner, rows, record, _mesh_stretch)
     if rows is not None:
         losses = [QuadraticFamily(row) for row in rows]
-    labels, weights = [], []
+    indices: list[Any] = []
+    weights: list[Vector] = []
     for loss in losses:
         mixture = learner.play()
         learner.observe(loss)
         if record:
-            labels.append(mixture.labels)
+            indices.append(mixture.indices)
             weights.append(mixture.weights)
     if not record:
         return None
-    return Transcript.from_rows(
-        learner.action_set, learner.points, labels, weights, list(losses), **learner.context
+    return Record.of_rows(
+        learner.points,
+        indices,
+        weights,
+        action_set=learner.action_set,
+        losses=losses if rows is None else rows,
+        **learner.context,
     )
 
 
 def _run_compiled(
     learner: FullSwapLearner, rows: Points, record: bool, stretch: Stretch
-) -> Transcript | None:
+) -> Record | None:
     """Stretch by stretch, each up to the round at which the grid changes."""
     inner = np.ascontiguousarray(rows if learner._view is None else learner._view.inward_rows(rows))
     broken = learner._first_violation(inner)
@@ -90,12 +96,12 @@ def _run_compiled(
     if not record:
         return None
     width = max((part.shape[1] for part in weights), default=1)
-    return Transcript(
-        learner.action_set,
+    return Record(
         learner.points,
         _stacked(labels, width, np.int64),
         _stacked(weights, width, np.float64),
-        coefficients=rows,
+        action_set=learner.action_set,
+        losses=rows,
         **learner.context,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Loss, Mixture, Points, Vector
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate, Quantity
 from fullswap.grids import Grid, ends
 from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
@@ -19,7 +20,6 @@ from fullswap.template.assembly import extend_rule, make_rule
 from fullswap.template.plan import Plan, plan
 from fullswap.template.rules import Rule
 from fullswap.template.views import LineView, view_of
-from fullswap.transcripts import Transcript
 
 
 class FullSwapLearner:
@@ -97,7 +97,7 @@ class FullSwapLearner:
         self._level = 0
         self._grid: Grid = self.plan.grid_at(0)
         self._rule: Rule = make_rule(self.plan, self._grid)
-        self._labels = self._tally.labels_of(self._grid.points)
+        self._labels = self._tally.indices_of(self._grid.points)
         self._probes, self._probes_suffice = _probes(self._inner)
         self._tangent = self._inner.frame[1]
         self._pending: tuple[Any, Vector] | None = None
@@ -179,12 +179,12 @@ class FullSwapLearner:
             self._tally.recommended[labels] += weights * lost
         self._advance(1)
 
-    def run(self, losses: Any, record: bool = False) -> Transcript | None:
+    def run(self, losses: Any, record: bool = False) -> Record | None:
         """Play against losses fixed in advance: rows of coefficients (T, A + 2), or a sequence.
 
         The same numbers as the loop of play and observe. Coefficient rows on a line run in one
         compiled loop, and so they do on the Kuhn grid of a box or simplex under gradient descent.
-        ``record=True`` gives the transcript.
+        ``record=True`` gives the record.
         """
         from fullswap.template.batch import run_losses
 
@@ -234,7 +234,7 @@ class FullSwapLearner:
 
     @property
     def context(self) -> dict[str, Any]:
-        """What a transcript of this learner carries along."""
+        """What a record of this learner carries along."""
         actions = None if self._actions is None else self._outward(self._actions)
         return {"actions": actions, "lipschitz": self.loss_class.lipschitz}
 
@@ -250,7 +250,7 @@ class FullSwapLearner:
             self._level = self.plan.schedule.level(self.rounds)
             self._grid = self.plan.grid_at(self.rounds)
             self._rule = extend_rule(self._rule, self.plan, self._grid)
-            self._labels = self._tally.labels_of(self._grid.points)
+            self._labels = self._tally.indices_of(self._grid.points)
 
     def _rounds_on_this_grid(self) -> int:
         """How many rounds may be played before the grid changes."""

@@ -1,0 +1,186 @@
+"""Who played what: one record for learners and forecasters, as plain arrays.
+
+In round t the point ``points[indices[t, j]]`` was played with probability ``weights[t, j]``. A
+forecaster's record says in addition which point was drawn and issued; a learner's record says on
+which set it played and which losses it met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullswap.base import checks
+from fullswap.base.protocols import ConvexSet, Indices, Loss, Mixture, Points, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """T rounds of play.
+
+    Shapes are checked, entries are not: the loop that wrote the record has checked them, and
+    metrics check what they read.
+
+    Attributes
+    ----------
+    points : (P,) or (P, A) array
+        Every point that could be played.
+    indices, weights : (T, k) arrays
+        Mixture of each round over ``points``; padding has weight 0.
+    issued_indices : (T,) array or None
+        Which of the points was drawn; None where nothing was.
+    action_set : ConvexSet or None
+        The set on which a learner played.
+    losses : (T, A + 2) array, tuple of Loss or None
+        The losses it met: rows of coefficients of the quadratic family, or objects.
+    actions : (m, A) array or None
+        The only deviations allowed, in the discretised case.
+    lipschitz : float or None
+        Promised constant, used to certify minima of losses given as functions.
+    """
+
+    points: NDArray[np.float64]
+    indices: NDArray[np.integer[Any]]
+    weights: NDArray[np.float64]
+    issued_indices: NDArray[np.integer[Any]] | None = None
+    action_set: ConvexSet | None = None
+    losses: Points | tuple[Loss, ...] | None = None
+    actions: Points | None = None
+    lipschitz: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights.ndim != 2:
+            checks.refuse_shape("weights", "(T, k)", self.weights)
+        if self.indices.shape != self.weights.shape:
+            checks.refuse_shape("indices", f"{self.weights.shape} as weights", self.indices)
+        rounds = len(self.weights)
+        if self.issued_indices is not None and self.issued_indices.shape != (rounds,):
+            checks.refuse_shape("issued_indices", f"({rounds},)", self.issued_indices)
+        if (self.action_set is None) != (self.losses is None):
+            absent = "losses" if self.losses is None else "action_set"
+            checks.refuse(absent, "be given where a learner met losses on a set", None)
+        if self.losses is not None:
+            checks.same_length("losses", self.losses, "weights", rounds)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """Means of the mixtures, shape (T,) or (T, A)."""
+        total = np.zeros((len(self), *self.points.shape[1:]))
+        # column by column, in the order in which a single forecast adds them up
+        for column in range(self.indices.shape[1]):
+            weights = self.weights[:, column]
+            values = self.points[self.indices[:, column]]
+            total += (weights if values.ndim == 1 else weights[:, None]) * values
+        return total
+
+    @cached_property
+    def issued(self) -> NDArray[np.float64]:
+        """The points drawn, shape (T,) or (T, A)."""
+        if self.issued_indices is None:
+            checks.refuse("issued_indices", "be given where draws are read", None)
+        drawn: NDArray[np.float64] = self.points[self.issued_indices]
+        return drawn
+
+    @property
+    def coefficients(self) -> Points | None:
+        """The losses as rows of coefficients, if that is how they are carried."""
+        return self.losses if isinstance(self.losses, np.ndarray) else None
+
+    def head(self, rounds: int) -> Record:
+        """The first ``rounds`` rounds."""
+        drawn = self.issued_indices
+        return replace(
+            self,
+            indices=self.indices[:rounds],
+            weights=self.weights[:rounds],
+            issued_indices=None if drawn is None else drawn[:rounds],
+            losses=None if self.losses is None else self.losses[:rounds],
+        )
+
+    @classmethod
+    def of_forecasts(
+        cls, points: Any, indices: Any, weights: Any, issued_indices: Any = None
+    ) -> Record:
+        """Forecasts that are distributions, and which point each of them issued.
+
+        Examples
+        --------
+        >>> record = Record.of_forecasts([0.25, 0.75], [[0, 1]], [[0.5, 0.5]], [1])
+        >>> record.issued, record.mean
+        (array([0.75]), array([0.5]))
+        """
+        drawn = None if issued_indices is None else np.asarray(issued_indices)
+        return cls(np.asarray(points), np.asarray(indices), np.asarray(weights), drawn)
+
+    @classmethod
+    def of_rounds(
+        cls,
+        action_set: ConvexSet,
+        rounds: Sequence[tuple[Mixture, Loss]],
+        *,
+        actions: Points | None = None,
+        lipschitz: float | None = None,
+    ) -> Record:
+        """Collect (mixture, loss) pairs; equal points are recognised by their coordinates.
+
+        Examples
+        --------
+        >>> from fullswap import sets, losses
+        >>> half = Mixture(np.array([[0.5]]), np.array([1.0]))
+        >>> len(Record.of_rounds(sets.Interval(0, 1), [(half, losses.Quadratic([1.0]))]))
+        1
+        """
+        places: dict[bytes, int] = {}
+        indices = [
+            # + 0.0 makes −0.0 the same point as 0.0
+            [places.setdefault((p + 0.0).tobytes(), len(places)) for p in mixture.points]
+            for mixture, _ in rounds
+        ]
+        points = np.array([np.frombuffer(key) for key in places])
+        return cls.of_rows(
+            points.reshape(len(places), action_set.ambient_dim),
+            indices,
+            [mixture.weights for mixture, _ in rounds],
+            action_set=action_set,
+            losses=tuple(loss for _, loss in rounds),
+            actions=actions,
+            lipschitz=lipschitz,
+        )
+
+    @classmethod
+    def of_rows(
+        cls,
+        points: Points,
+        indices: Sequence[Sequence[int] | Indices],
+        weights: Sequence[Vector],
+        *,
+        action_set: ConvexSet,
+        losses: Points | Sequence[Loss],
+        actions: Points | None = None,
+        lipschitz: float | None = None,
+    ) -> Record:
+        """Pad ragged rows of indices and weights."""
+        lengths = np.array([len(row) for row in weights], dtype=int)
+        shape = (len(weights), int(lengths.max(initial=1)))
+        padded_indices, padded_weights = np.zeros(shape, np.int64), np.zeros(shape)
+        filled = np.arange(shape[1]) < lengths[:, None]
+        if len(weights):
+            padded_indices[filled] = np.concatenate([np.asarray(row) for row in indices])
+            padded_weights[filled] = np.concatenate([np.asarray(row) for row in weights])
+        return cls(
+            points,
+            padded_indices,
+            padded_weights,
+            action_set=action_set,
+            losses=losses if isinstance(losses, np.ndarray) else tuple(losses),
+            actions=actions,
+            lipschitz=lipschitz,
+        )
