@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,15 +13,19 @@ from fullswap.base.protocols import Mixture, Vector
 from fullswap.certificates import Certificate
 from fullswap.forecasting.guarantees import certificates_of, guarantee_of
 from fullswap.forecasting.inputs import scale_of, scales_of
-from fullswap.forecasting.state import pack, pack_row, unpack, unpack_row
+from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_row
 from fullswap.forecasting.stretches import record_of
-from fullswap.kernels.columns import DELAY, LEARNT, LEVEL, NEXT_ID, OVERLAP, ROUNDS
+from fullswap.kernels.columns import DELAY, HEAD, LEARNT, LEVEL, MASS, NEXT_ID, OVERLAP, ROUNDS
 from fullswap.online.kinds import kind_of
 from fullswap.online.loop import Recorded, run_events
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast, Pending
-from fullswap.transcripts import Record
+from fullswap.base.records import Record
+
+
+FIELDS = frozenset({"spec", "seed", "stream", "row", "pending"})
+"""Of a saved state."""
 
 
 class OnlineForecaster(ABC):
@@ -29,6 +33,11 @@ class OnlineForecaster(ABC):
 
     A thin skin over one row of ``fullswap.online``. One thread at a time: nothing is locked.
     """
+
+    _kinds: ClassVar[tuple[str, ...]]
+    """Kinds of the online core that this class is a skin of."""
+    _settings: ClassVar[tuple[str, ...]]
+    """What ``repr`` shows."""
 
     def _start(self, spec: Spec, seed: Any, stream: int = ALONE) -> None:
         self._draws = Draws(seed_of(seed), stream)
@@ -142,8 +151,7 @@ class OnlineForecaster(ABC):
     def _note_lateness(self, ticket: Forecast) -> None:
         """How many others wait, where this forecast learns and anywhere."""
         row, level = self._rows.arena, int(self._rows.arena[LEVEL])
-        learners = self._kind.lift(ticket.learners(), ticket.level, level)
-        waiting = self._pending.waiting(self._kind, level, learners)
+        waiting = self._pending.waiting(self._kind, level, ticket.learners(level))
         row[OVERLAP] = max(row[OVERLAP], len(self._pending))
         row[DELAY] = max(row[DELAY], waiting)
 
@@ -254,7 +262,7 @@ class OnlineForecaster(ABC):
     def _settled(self) -> Vector:
         """The row; refined, if an interrupt came in between."""
         row = self._rows.arena
-        while self._spec.level_at(float(row[self._MASS])) > row[LEVEL]:
+        while self._spec.level_at(float(row[MASS])) > row[LEVEL]:
             self._rows.refine(0)
             row = self._rows.arena
         return row
@@ -276,5 +284,42 @@ class OnlineForecaster(ABC):
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         """The forecaster that ``to_json`` wrote: it goes on with the same forecasts and draws."""
-        stored = unpack(cls.__name__, text)
-        return cls._restored(stored)
+        stored = unpack(cls.__name__, text, FIELDS)
+        spec = Spec.from_dict(stored["spec"])
+        if spec.kind not in cls._kinds:
+            checks.refuse("spec", f"be of kind {' or '.join(cls._kinds)}", spec.kind)
+        kind, row = kind_of(spec), unpack_row(stored["row"])
+        if len(row) < HEAD:
+            checks.refuse("row", f"have at least {HEAD} columns", len(row))
+        kind.check(row)
+        if not isinstance(stored["pending"], list):
+            checks.refuse("pending", "be a list", stored["pending"])
+        tickets = [Forecast.from_list(kind, ticket) for ticket in stored["pending"]]
+        check_pending(tickets, row)
+        self = object.__new__(cls)
+        seed, stream = (unpack_number(name, stored[name]) for name in ("seed", "stream"))
+        self._draws = Draws(seed, stream)
+        self._adopt(spec, row)
+        for ticket in tickets:
+            self._pending.add(ticket)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_json, (self.to_json(),)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._settings)
+        return f"{type(self).__name__}({shown}; {self.rounds} events)"
+
+
+def check_pending(tickets: list[Forecast], row: Vector) -> None:
+    """Ids must be distinct, given out already, and not more than there can be."""
+    ids = [ticket.id for ticket in tickets]
+    sound = (
+        len(set(ids)) == len(ids)
+        and all(number < row[NEXT_ID] and number != row[LEARNT] for number in ids)
+        and len(ids) + row[ROUNDS] <= row[NEXT_ID]
+        and all(ticket.level <= row[LEVEL] for ticket in tickets)
+    )
+    if not sound:
+        checks.refuse("pending", "be forecasts of this row", ids)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from fullswap.base.protocols import Vector
-from fullswap.certificates import Certificate
-from fullswap.forecasting.checks import binary_outcome, binary_outcomes, checked_horizon
-from fullswap.forecasting.line import LineBank
-from fullswap.forecasting.log_loss import LogCrossing, log_plan
-from fullswap.forecasting.planned import PlannedForecaster
-from fullswap.grids import Grid
+from fullswap.base import checks
+from fullswap.base.protocols import Mixture
+from fullswap.base.records import Record
+from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.inputs import binary_outcome, binary_outcomes
+from fullswap.forecasting.specs import line_spec
 from fullswap.grids.steps import steps_of
-from fullswap.losses import LossClass
-from fullswap.sets import Interval
-from fullswap.template.plan import Plan, plan
+from fullswap.online.spec import FEEDBACK
+from fullswap.online.tickets import Forecast
 
 
-class Forecaster(PlannedForecaster):
+class Forecaster(OnlineForecaster):
     """Forecast yes-or-no events with small calibration error against any sequence of outcomes.
 
     Guarantee: ``guarantee`` bounds the l2 calibration error Σ_p n_p·(p − ȳ_p)² over the distinct
@@ -42,7 +36,7 @@ class Forecaster(PlannedForecaster):
         draws, against outcomes that do not depend on the draw of their own event.
         "distribution": for the distributions themselves, always.
     seed : int, Generator or None
-        Of the draws.
+        Of the draws; None: fresh entropy of the system, so that nobody can foresee them.
     loss : str
         "squared" or "log".
     max_weight : float
@@ -55,10 +49,11 @@ class Forecaster(PlannedForecaster):
     ...     forecast = forecaster.predict()
     ...     forecaster.update(outcome)
     >>> print(forecaster.certificate())
-    l2 calibration error of the issued forecasts after 1000 rounds: measured 9.696,
-    guaranteed at most 46.7 on average over the draws [FKO25, Table 1 row 5]
+    l2 calibration error of the issued forecasts after 1000 rounds: measured ...,
+    guaranteed at most 46.7 on average over the draws [FKO25, ...]
     """
 
+    _kinds = ("line", "chain")
     _settings = ("horizon", "step", "rule", "feedback", "loss", "max_weight")
 
     def __init__(
@@ -67,132 +62,63 @@ class Forecaster(PlannedForecaster):
         step: float | str | None = None,
         rule: str = "crossing",
         feedback: str = "realised",
-        seed: Any = 0,
+        seed: Any = None,
         *,
         loss: str = "squared",
         max_weight: float = 1.0,
     ) -> None:
-        super().__init__(feedback, seed, max_weight)
-        if rule not in ("crossing", "stationary"):
-            raise ValueError(f"rule must be 'crossing' or 'stationary', got {rule!r}")
-        if loss not in ("squared", "log"):
-            raise ValueError(f"loss must be 'squared' or 'log', got {loss!r}")
+        checks.one_of("rule", rule, ("crossing", "stationary"))
+        checks.one_of("feedback", feedback, FEEDBACK)
+        checks.one_of("loss", loss, ("squared", "log"))
         if loss == "log" and (step is not None or rule != "crossing"):
             raise ValueError("loss='log' has a grid of its own: step must be None, rule 'crossing'")
         steps = None if step is None else steps_of(step)
-        self.rule, self.loss = rule, loss
-        self.step = step if step is None or isinstance(step, str) else float(step)
-        self._steps = steps
-        self._loss_range = 1.0 if loss == "squared" else math.inf
-        self.horizon = checked_horizon(horizon)
-        self._follow(_plan(self.horizon, steps, rule, loss))
-
-    def explain(self) -> str:
-        """What was chosen and why."""
-        if self.loss == "log":
-            return (
-                f"log loss on {len(self._points)} points sin²(πi/2K); "
-                f"guaranteed at most {self.guarantee:.6g} [{self.plan.theorem.citation}]"
-            )
-        return super().explain()
-
-    # --- measured against guaranteed ---------------------------------------------------------
-
-    def certificate(self) -> Certificate:
-        """Measured calibration error of the events so far beside its guarantee."""
-        weights, ones, squares = self._bank.totals()
-        points = self._points
-        if self.loss == "log":
-            measured = float(_relative_entropy(weights, ones, points).sum())
-        else:
-            lost = weights * points**2 - 2 * ones * points + squares
-            measured = float(np.maximum(lost - self._best(weights, ones, squares), 0.0).sum())
-        broken = self._broken()
-        known = None if broken else self._bound(self._masses, self._mass)
-        after = None
-        if not broken and self.feedback == "distribution" and not self._delay:
-            after = self._after_the_fact(weights, ones, squares)
-        realised = self.feedback == "realised"
-        name = {"squared": "l2 calibration error", "log": "KL calibration error"}[self.loss]
-        return Certificate(
-            ("discretised swap regret" if self._steps else name)
-            + (" of the issued forecasts" if realised else " of the distributions"),
-            self.rounds,
-            self.max_weight * measured,
-            known,
-            None if after is None or known is None else min(known, self.max_weight * after),
-            self.plan.theorem.citation,
-            broken,
-            on_average=realised,
-        )
+        spec = line_spec(
+            checks.horizon(horizon), steps, rule, loss, feedback,
+            checks.number("max_weight", max_weight, above=0),
+        )  # fmt: skip
+        self._start(spec, seed)
 
     @property
-    def guarantee(self) -> float:
-        """A-priori bound: for the horizon, or for the events so far if there is none.
+    def step(self) -> float | None:
+        """Forecasts are multiples of it, if it was given."""
+        return None if self.spec.steps is None else 1 / self.spec.steps
 
-        Over more events than the horizon, for these. With late outcomes, for as many waiting at
-        one grid point as there have been; NaN for late outcomes under the log loss.
+    @property
+    def rule(self) -> str:
+        """"crossing" or "stationary"."""
+        return "crossing" if self.spec.kind == "line" else "stationary"
+
+    @property
+    def loss(self) -> str:
+        """"squared" or "log"."""
+        return self.spec.loss
+
+    def predict(self) -> Forecast:
+        """Forecast the next event."""
+        return self._predict(None)
+
+    def peek(self) -> Mixture:
+        """The distribution of the next forecast; nothing is drawn and nothing changes."""
+        return self._peek(None)
+
+    def run(
+        self,
+        outcomes: Any,
+        sample_weight: Any = None,
+        *,
+        record: bool = True,
+        progress: bool | None = None,
+    ) -> Record | None:
+        """Forecast and learn a whole array of outcomes (rows are events), in compiled code.
+
+        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
+        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
         """
-        return math.nan if self._broken() else super().guarantee
+        return self._run(None, self._outcomes(outcomes), sample_weight, record, progress)
 
-    def _broken(self) -> tuple[str, ...]:
-        if self.loss == "log" and self._delay:
-            return ("outcomes came late, and the bound for the log loss needs them in time",)
-        return ()
-
-    def _best(self, weights: Vector, ones: Vector, squares: Vector) -> Vector:
-        """Smallest Σ g·(x − y)² at each point, over all x or the allowed multiples."""
-        mean = np.divide(ones, weights, out=np.zeros_like(ones), where=weights > 0)
-        if self._steps:
-            mean = np.rint(mean * self._steps) / self._steps
-        return weights * mean**2 - 2 * ones * mean + squares
-
-    def _after_the_fact(self, weights: Vector, ones: Vector, squares: Vector) -> float:
-        """Σ_t δ_t and the regrets of this very run."""
-        recommended = self._bank.recommended()
-        if self.loss == "log":
-            best = _entropy(weights, ones)
-        elif self.plan.row == "discretised":
-            best = self._best(weights, ones, squares)
-        else:
-            mean = np.divide(ones, weights, out=np.zeros_like(ones), where=weights > 0)
-            best = squares - ones * mean
-        paid = math.fsum(self._rounding_cost(j) * m for j, m in enumerate(self._masses))
-        return paid + float((recommended - best).sum())
-
-    # --- inside ---------------------------------------------------------------------------
-
-    def _make_bank(self, grid: Grid) -> Any:
-        return (
-            LineBank(LogCrossing(grid.points)) if self.loss == "log" else super()._make_bank(grid)
-        )
-
-    def _as_outcome(self, outcome: Any) -> float:
+    def _outcome(self, outcome: Any) -> float:
         return binary_outcome(outcome)
 
-    def _as_outcomes(self, outcomes: Any) -> Any:
+    def _outcomes(self, outcomes: Any) -> Any:
         return binary_outcomes(outcomes)
-
-
-@lru_cache(maxsize=256)  # many streams of one kind share a plan
-def _plan(horizon: int | None, steps: int | None, rule: str, loss: str) -> Plan:
-    squared, unit = LossClass.squared(1.0), Interval(0.0, 1.0)
-    if loss == "log":
-        return log_plan(horizon)
-    allowed = None if steps is None else np.arange(steps + 1) / steps
-    # sub-learners that are not gradient steps keep n² numbers, and no forecaster needs them
-    return plan(unit, squared, horizon, learner="gradient", rule=rule, actions=allowed)
-
-
-def _entropy(weights: Vector, ones: Vector) -> Vector:
-    """Smallest Σ g·ℓ(x) at each point, over all x, for the log loss."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(weights > 0, ones / weights, 0.5)
-        cost = -mean * np.log(mean) - (1 - mean) * np.log1p(-mean)
-    return weights * np.where((mean > 0) & (mean < 1), cost, 0.0)
-
-
-def _relative_entropy(weights: Vector, ones: Vector, points: Vector) -> Vector:
-    """Σ g·KL(ȳ ‖ s) at each point s."""
-    cross = -ones * np.log(points) - (weights - ones) * np.log1p(-points)
-    return np.maximum(cross - _entropy(weights, ones), 0.0)

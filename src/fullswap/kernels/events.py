@@ -32,7 +32,8 @@ INLINE = {"forceinline": True, "error_model": "numpy"}
 
 def kind_of(spec, kind):
     """Whether numba's type of a spec is that of this kind (a NamedTuple class)."""
-    return isinstance(spec, types.NamedTuple) and spec.instance_class is kind
+    named = isinstance(spec, types.NamedTuple | types.NamedUniTuple)
+    return named and spec.instance_class is kind
 
 
 # --- the verbs of a kind --------------------------------------------------------------------

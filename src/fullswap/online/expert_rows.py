@@ -8,6 +8,7 @@ point, and a point never played starts from all that is known already.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from fullswap.kernels.experts import (
 )
 from fullswap.online.claims import Claim
 from fullswap.online.kind import SLACK, Kind
+from fullswap.online.lattices import Lattice, points_of
 from fullswap.theorems import LEDGER, OWN_PRIOR, Excess, Recalibration
 
 ODDS_BLANK = math.log(OWN_PRIOR / (1 - OWN_PRIOR))
@@ -77,10 +79,7 @@ class ExpertRows(Kind):
 
     def spread(self, level: int) -> float:
         """Sum over grid points of the squared distance to the farthest outcome."""
-        points = self.points(level)
-        if points.ndim == 1:
-            return float(np.square(np.maximum(points, 1 - points)).sum())
-        return float((np.square(points).sum(axis=1) + 1 - 2 * points.min(axis=1)).sum())
+        return spread_of(self.spec.levels[level], self.spec.classes)
 
     def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
         """By the ledger; nothing is known where outcomes come late at a grid point."""
@@ -140,3 +139,18 @@ class ExpertRows(Kind):
             and (mix[1:] >= 0).all()
             and (mix[1:] <= most).all()
         )
+
+
+@lru_cache(maxsize=1024)
+def spread_of(lattice: Lattice, classes: int) -> float:
+    """Sum over the points of a grid of the squared distance to the farthest outcome.
+
+    Examples
+    --------
+    >>> spread_of(Lattice("even", 2), 2)  # 1 + ¼ + 1
+    2.25
+    """
+    points = points_of(lattice, classes)
+    if points.ndim == 1:
+        return float(np.square(np.maximum(points, 1 - points)).sum())
+    return float((np.square(points).sum(axis=1) + 1 - 2 * points.min(axis=1)).sum())

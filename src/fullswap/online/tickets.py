@@ -58,11 +58,13 @@ class Forecast:
     def _issued_index(self) -> int:
         return int(self._play[self._drawn] if self._kind.pairs else self._play[0][self._drawn])
 
-    def learners(self) -> list[int]:
-        """The grid points, of its own level, that will learn from the outcome."""
-        if self._kind.spec.realised:
-            return [self._issued_index]
-        return list(self._kind.support(self._play)[0])
+    def learners(self, level: int) -> list[int]:
+        """The points, of the grid of a level, that will learn from the outcome."""
+        own = [self._issued_index]
+        if not self._kind.spec.realised:
+            own = list(self._kind.support(self._play)[0])
+        lifted: list[int] = self._kind.lift(own, self.level, level).tolist()
+        return lifted if level > self.level else own
 
     def same_as(self, other: Forecast) -> bool:
         """Whether distribution and draw are the same."""
@@ -107,11 +109,12 @@ class Forecast:
 class Pending:
     """The forecasts of one stream that wait, and how many wait at each grid point."""
 
-    __slots__ = ("_counts", "tickets")
+    __slots__ = ("_counts", "_level", "tickets")
 
     def __init__(self) -> None:
         self.tickets: dict[int, Forecast] = {}
-        self._counts: dict[tuple[int, int], int] | None = None
+        self._counts: dict[int, int] | None = None  # of the grid points of one level
+        self._level = 0
 
     def __len__(self) -> int:
         return len(self.tickets)
@@ -128,7 +131,9 @@ class Pending:
     def remove(self, ticket: Forecast) -> None:
         """This one waits no longer."""
         del self.tickets[ticket.id]
-        if self._counts is not None:
+        if not self.tickets:
+            self._counts = None
+        elif self._counts is not None:
             self._count(ticket, -1)
 
     def find(self, forecast: Any, next_id: int) -> Forecast:
@@ -154,26 +159,31 @@ class Pending:
             raise ValueError(f"forecast {number} was made by another forecaster")
         return ticket
 
+    def recount(self) -> None:
+        """Count anew when asked next."""
+        self._counts = None
+
     def waiting(self, kind: Kind, level: int, learners: Any) -> int:
         """Most forecasts that wait at one of these grid points of a level."""
-        if not self.tickets:
-            return 0
-        if self._counts is None:
-            self._counts = {}
+        totals = self._totals(kind, level)
+        return max((totals.get(int(i), 0) for i in learners), default=0)
+
+    def most(self, kind: Kind, level: int) -> int:
+        """Most forecasts that wait at one grid point of a level."""
+        return max(self._totals(kind, level).values(), default=0)
+
+    def _totals(self, kind: Kind, level: int) -> dict[int, int]:
+        if self._counts is None or self._level != level:
+            self._counts, self._level = {}, level
             for ticket in self.tickets.values():
                 self._count(ticket, 1)
-        totals: dict[int, int] = {}
-        for (own, index), count in self._counts.items():
-            place = index if own == level else int(kind.lift([index], own, level)[0])
-            totals[place] = totals.get(place, 0) + count
-        return max((totals.get(int(i), 0) for i in learners), default=0)
+        return self._counts
 
     def _count(self, ticket: Forecast, by: int) -> None:
         assert self._counts is not None
-        for index in ticket.learners():
-            key = (ticket.level, index)
-            count = self._counts.get(key, 0) + by
+        for index in ticket.learners(self._level):
+            count = self._counts.get(index, 0) + by
             if count > 0:
-                self._counts[key] = count
+                self._counts[index] = count
             else:
-                self._counts.pop(key, None)
+                self._counts.pop(index, None)

@@ -77,9 +77,14 @@ def recalibration_bound(p: Recalibration) -> float:
     >>> round(recalibration_bound(Recalibration(10_000, 21, 10_000 / 1600, spread)), 1)
     161.2
     """
+    return min(p.squared_diameter * p.mass, recalibration_total(p))
+
+
+def recalibration_total(p: Recalibration) -> float:
+    """The same, which may exceed the trivial D²·M."""
     d = p.squared_diameter
     own = d / 2 * math.log(1 / OWN_PRIOR) + d * math.log1p(p.mass / (IMAGINED * p.points))
-    return min(d * p.mass, p.rounding + IMAGINED * p.spread + p.points * own)
+    return p.rounding + IMAGINED * p.spread + p.points * own
 
 
 def excess_bound(p: Excess) -> float:

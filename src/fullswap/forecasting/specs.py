@@ -1,0 +1,274 @@
+"""Which grid a forecaster plays: the one with the smallest guarantee, or ever finer ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+
+from fullswap.base import checks
+from fullswap.grids.kuhn import simplex_geometry
+from fullswap.online.expert_rows import spread_of
+from fullswap.online.lattices import MOST_POINTS, Lattice, logits, sines
+from fullswap.online.spec import Spec
+from fullswap.sets import Simplex
+from fullswap.theorems import (
+    LEDGER,
+    THEOREMS,
+    Constants,
+    Forecasts,
+    Geometry,
+    Recalibration,
+    Schedule,
+    Theorem,
+    best_ratio,
+    log_loss_rounding,
+    nearly_strongly_convex_cost,
+    with_learning_cost,
+)
+from fullswap.theorems.calibration import squared_loss
+from fullswap.theorems.recalibration import recalibration_total
+
+MOST_LOOKUP = 20_000_000
+"""Entries of the table from lattice points of a simplex to its grid points."""
+MOST_TUNED_CELLS = 4096
+"""Finest grid to which a recalibrator is tuned, or grows."""
+MOST_LOG_CELLS = 2**20
+ANYTIME_RATIO = 2.0
+"""τ of the schedule in given steps when there is no horizon to tune it for."""
+SHOWN_EVENTS = 100_000
+"""Events at which plans without a horizon are compared."""
+
+Levels = tuple[tuple[Lattice, ...], tuple[float, ...]]
+GeometryAt = Callable[[int], Geometry | None]
+
+
+@lru_cache(maxsize=256)  # many streams of one kind share a spec
+def line_spec(
+    horizon: int | None, steps: int | None, rule: str, loss: str, feedback: str, max_weight: float
+) -> Spec:
+    """Yes-or-no events, without a model."""
+    ratio = None
+    if loss == "log":
+        levels, starts = _levels(_log_theorem(), Constants(math.inf, 1.0), _log_geometry, horizon,
+                                 "sines", first=2)  # fmt: skip
+    elif steps is None:
+        levels, starts = _levels(_ROW_5, squared_loss(), _even(horizon), horizon, "even")
+    else:
+        levels, starts, ratio = _in_steps(steps, horizon)
+    return Spec(
+        "line" if rule == "crossing" else "chain", levels, starts, feedback=feedback, loss=loss,
+        max_weight=max_weight, horizon=horizon, steps=steps, ratio=ratio,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def simplex_spec(classes: int, horizon: int | None, feedback: str, max_weight: float) -> Spec:
+    """Several classes, without a model."""
+    limit = _limit(horizon, classes - 1)
+
+    def geometry_at(cells: int) -> Geometry | None:
+        if (cells + 1.0) ** (classes - 1) > MOST_LOOKUP:
+            return None
+        geometry = simplex_geometry(Simplex(classes - 1), cells)
+        return geometry if geometry.size <= limit else None
+
+    levels, starts = _levels(_ROW_5, squared_loss(2.0), geometry_at, horizon, "simplex")
+    return Spec(
+        "simplex", levels, starts, classes, feedback=feedback, max_weight=max_weight,
+        horizon=horizon,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def experts_spec(
+    steps: int | None, classes: int, models: int, horizon: int | None, feedback: str,
+    max_weight: float,
+) -> Spec:  # fmt: skip
+    """Events with models' probabilities; no steps: as many as the horizon makes best, or ever more."""
+    shape = "even" if classes == 2 else "simplex"
+    starts: tuple[float, ...] = (0.0,)
+    if steps is not None:
+        levels: tuple[Lattice, ...] = (Lattice(shape, steps),)
+    elif horizon is not None:
+        levels = (Lattice(shape, _best_cells(horizon, classes)),)
+    elif classes == 2:
+        theorem = with_learning_cost(_ROW_5, _experts_learning, restarts=False)
+        levels, starts = _levels(theorem, squared_loss(), _experts_geometry, None, "even")
+    else:
+        checks.refuse("step", "be given for several classes if the horizon is not", None)
+    for lattice in levels:
+        if classes > 2 and (lattice.cells + 1.0) ** (classes - 1) > MOST_LOOKUP:
+            checks.refuse("step", f"give at most {MOST_POINTS} grid points", lattice.cells)
+    return Spec(
+        "experts" if classes == 2 else "mesh", levels, starts, classes, models, feedback,
+        max_weight=max_weight, horizon=horizon,
+    )  # fmt: skip
+
+
+# --- grids of one shape ---------------------------------------------------------------------------
+
+_ROW_5 = THEOREMS["strongly convex and smooth"]
+
+
+def _levels(
+    theorem: Theorem, constants: Constants, geometry_at: GeometryAt, horizon: int | None, shape: str,
+    first: int = 1,
+) -> Levels:  # fmt: skip
+    """The best number of cells for a horizon, or numbers that double as events go by."""
+    if horizon is not None:
+        cells, _ = theorem.tune(constants, float(horizon), geometry_at, first)
+        return (Lattice(shape, cells),), (0.0,)
+    schedule = Schedule(theorem, constants, lambda level: geometry_at(first * 2**level))
+    starts = _starts(schedule)
+    return tuple(Lattice(shape, first * 2**level) for level in range(len(starts))), starts
+
+
+def _starts(schedule: Schedule) -> tuple[float, ...]:
+    """Mass at which each level takes over; a level that is overtaken at once has no stretch."""
+    starts = [0.0]
+    while (end := schedule.level_ends(int(starts[-1]))) <= checks.MOST_EVENTS:
+        starts.append(float(end))
+    return tuple(starts)
+
+
+def _limit(horizon: int | None, dim: int) -> float:
+    """Points of the largest grid tried: an event for each of them, and no more than fit."""
+    return MOST_POINTS if horizon is None else min(MOST_POINTS, max(horizon, 2 ** (dim + 2)))
+
+
+def _even(horizon: int | None) -> GeometryAt:
+    limit = _limit(horizon, 1)
+
+    def geometry_at(cells: int) -> Geometry | None:
+        if cells + 1 > limit:
+            return None
+        return Geometry(cells + 1, 0.5 / cells, 0.0, 0.25 / cells**2)
+
+    return geometry_at
+
+
+# --- the log loss -----------------------------------------------------------------------------------
+
+
+def _log_geometry(cells: int) -> Geometry | None:
+    """The geometry of these grids carries the rounding cost itself in place of a variance."""
+    if cells > MOST_LOG_CELLS:
+        return None
+    points = sines(cells)
+    widest = float((points[1:] - points[:-1]).max())
+    return Geometry(cells + 1, widest / 2, 0.0, log_loss_rounding(logits(points)))
+
+
+def _log_theorem() -> Theorem:
+    def learning(c: Constants, n: int, rounds: float) -> float:
+        return LEDGER["calibration for the log loss"].bound(Forecasts(rounds, n, 0.0))
+
+    return Theorem(
+        "log loss", "LSS25; KT81", "outcomes in [0, 1]", lambda c, g: g.variance, learning,
+        _ROW_5.exponent, needs_convexity=True,
+    )  # fmt: skip
+
+
+# --- given steps ------------------------------------------------------------------------------------
+
+
+def _in_steps(
+    steps: int, horizon: int | None
+) -> tuple[tuple[Lattice, ...], tuple[float, ...], float | None]:
+    """All multiples of the step, or means on a sub-grid of them: whichever is guaranteed less."""
+    constants = squared_loss(gap=1.0 / steps)
+    ratio = ANYTIME_RATIO if horizon is None else best_ratio(constants, steps + 1, horizon)
+    events = float(horizon or SHOWN_EVENTS)
+    all_of_them = nearly_strongly_convex_cost(constants, steps + 1, events, ratio)
+    picks, starts, some_of_them = _sub_grids(steps, horizon)
+    # ties (at the trivial bound) go to the case of given steps
+    if min(all_of_them, events) <= min(some_of_them, events):
+        return (Lattice("even", steps),), (0.0,), ratio
+    return tuple(_lattice(steps, pick) for pick in picks), starts, None
+
+
+def _lattice(steps: int, pick: tuple[int, ...]) -> Lattice:
+    return Lattice("even", steps) if len(pick) == steps + 1 else Lattice("picks", steps, pick)
+
+
+def _sub_grids(
+    steps: int, horizon: int | None
+) -> tuple[list[tuple[int, ...]], tuple[float, ...], float]:
+    constants = squared_loss()
+
+    def geometry(pick: tuple[int, ...]) -> Geometry:
+        gap = max(b - a for a, b in pairwise(pick)) / steps
+        return Geometry(len(pick), gap / 2, 0.0, gap**2 / 4)
+
+    if horizon is None:
+        nested = _halvings(steps)
+        schedule = Schedule(
+            _ROW_5, constants, lambda k: geometry(nested[k]) if k < len(nested) else None
+        )
+        starts = _starts(schedule)
+        return nested[: len(starts)], starts, schedule.bound(SHOWN_EVENTS)
+    # Coarse to fine, the smallest stride for each number of cells; learning costs more on finer
+    # grids, so none that costs more for that alone than the best grid can be better.
+    best, chosen = math.inf, (0, steps)
+    for cells in range(1, steps + 1):
+        if _ROW_5.learning_cost(constants, cells + 1, float(horizon)) > best:
+            break
+        pick = (*range(0, steps, -(-steps // cells)), steps)
+        total = _ROW_5.total(constants, geometry(pick), float(horizon))
+        if total < best:
+            best, chosen = total, pick
+    return [chosen], (0.0,), best
+
+
+def _halvings(last: int) -> list[tuple[int, ...]]:
+    """Nested choices among 0, …, last: both ends, then every gap halved until none is left.
+
+    Examples
+    --------
+    >>> _halvings(5)
+    [(0, 5), (0, 2, 5), (0, 1, 2, 3, 5), (0, 1, 2, 3, 4, 5)]
+    """
+    choices = [(0, last)] if last > 1 else [(0, 1)]
+    while len(choices[-1]) <= last:
+        middles = {(i + j) // 2 for i, j in pairwise(choices[-1])}
+        choices.append(tuple(sorted(middles.union(choices[-1]))))
+    return choices
+
+
+# --- recalibration ------------------------------------------------------------------------------------
+
+
+def _experts_geometry(cells: int) -> Geometry | None:
+    return _even(None)(cells) if cells <= MOST_TUNED_CELLS else None
+
+
+def _experts_learning(c: Constants, n: int, rounds: float) -> float:
+    """What the sub-learners on n evenly spaced points cost, without the trivial bound."""
+    spread = spread_of(Lattice("even", n - 1), 2)
+    return recalibration_total(Recalibration(rounds, n, 0.0, spread))
+
+
+@lru_cache
+def _best_cells(horizon: int, classes: int) -> int:
+    """The number of cells with the smallest bound for this many events."""
+    shape, squared_diameter = ("even", 1.0) if classes == 2 else ("simplex", 2.0)
+    best, lowest, worse, cells = 1, math.inf, 0, 0
+    # the bound falls, then grows; a few steps past its minimum settle it
+    while worse < 3 and math.comb(cells + classes, classes - 1) <= MOST_POINTS:
+        cells += 1
+        lattice = Lattice(shape, cells)
+        geometry = simplex_geometry(Simplex(classes - 1), cells)
+        # on a line two entries of a vector move together: half their variance is the forecast's
+        variance = geometry.variance / 2 if classes == 2 else geometry.variance
+        value = recalibration_total(
+            Recalibration(
+                horizon, geometry.size, horizon * variance, spread_of(lattice, classes),
+                squared_diameter,
+            )
+        )  # fmt: skip
+        worse = 0 if value < lowest else worse + 1
+        if value < lowest:
+            best, lowest = cells, value
+    return best

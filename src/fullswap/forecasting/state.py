@@ -1,0 +1,93 @@
+"""State as versioned JSON: what is written comes back to the last bit, or is refused."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from fullswap.base import checks
+from fullswap.base.protocols import Vector
+
+FORMAT = "fullswap forecaster"
+VERSION = 2
+"""Version of the layout below; raised when a reader of the old one would misread the new one."""
+MOST_BYTES = 10**9
+"""Of a state as text."""
+
+
+def pack(kind: str, content: dict[str, Any]) -> str:
+    """One line of JSON; numbers are written so that they are read back exactly."""
+    body = {"format": FORMAT, "version": VERSION, "kind": kind, **content}
+    return json.dumps({**body, "checksum": _checksum(body)}, allow_nan=False)
+
+
+def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
+    """The content, or a ValueError that says why it cannot be used.
+
+    The checksum tells of accidents; it is no proof of anything, so whoever reads the content checks it.
+    """
+    if not isinstance(text, str | bytes):
+        raise ValueError(f"text must be JSON as written by to_json(), got {type(text).__name__}")
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"text must have at most {MOST_BYTES} characters, got {len(text)}")
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"text must be JSON, got something damaged ({error})") from None
+    if not isinstance(body, dict) or body.get("format") != FORMAT:
+        raise ValueError("text must be a state written by to_json(), got other JSON")
+    version = body.get("version")
+    if version != VERSION:
+        known = isinstance(version, int) and version < VERSION
+        advice = (
+            "states of 0.1 cannot be read: replay the log with run(), or go on with 0.1"
+            if known
+            else "upgrade fullswap to read it"
+        )
+        raise ValueError(f"text must have state version {VERSION}, got {version!r}: {advice}")
+    checksum = body.pop("checksum", None)
+    if checksum != _checksum(body):
+        raise ValueError("text must be as it was written, got one that does not fit its checksum")
+    if body.get("kind") != kind:
+        raise ValueError(
+            f"text must be the state of a {kind}, got that of a {body.get('kind')}: read it with "
+            f"{body.get('kind')}.from_json"
+        )
+    if set(body) != fields | {"format", "version", "kind"}:
+        raise ValueError(f"text must have the fields {sorted(fields)}, got {sorted(body)}")
+    return body
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    plain = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def pack_row(row: Vector) -> str:
+    """A row as text: little-endian floats in base64, which keeps every bit."""
+    return base64.b64encode(np.ascontiguousarray(row, dtype="<f8").tobytes()).decode()
+
+
+def unpack_row(text: Any) -> Vector:
+    """What ``pack_row`` wrote; the numbers still have to be checked."""
+    if not isinstance(text, str):
+        checks.refuse("row", "be floats in base64", text)
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        checks.refuse("row", "be floats in base64", text)
+    if len(content) % 8:
+        checks.refuse("row", "be whole floats", len(content))
+    return np.frombuffer(content, dtype="<f8").astype(np.float64)
+
+
+def unpack_number(name: str, text: Any) -> int:
+    """A number of 128 bits, written as text: most JSON readers keep less."""
+    if not isinstance(text, str) or not text.isdecimal() or len(text) > 39 or int(text) >> 128:
+        checks.refuse(name, "be a whole number of at most 128 bits, as text", text)
+    return int(text)
