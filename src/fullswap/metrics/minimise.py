@@ -10,13 +10,18 @@ import numpy as np
 from fullswap.base.protocols import Points, Vector
 from fullswap.sets import ConvexSetBase
 
+BUDGET = 20_000
+"""Evaluations after which the search ends with the bound that it has: it must end."""
+ROUNDING = 1e-9
+"""Relative error of a distance between projections, with room."""
+
 
 def minimise_lipschitz(
     value: Callable[[Points], Vector],
     action_set: ConvexSetBase,
     lipschitz: float,
     tolerance: float,
-    budget: int = 20_000,
+    budget: int = BUDGET,
 ) -> tuple[Vector, float, float]:
     """Return (x, f(x), lower) with lower ≤ min f ≤ f(x), by branch and bound on boxes.
 
@@ -43,7 +48,7 @@ def minimise_lipschitz(
         ambient = centers @ basis.T + origin
         points = action_set.project(ambient)
         radius = float(np.linalg.norm(half))
-        meets = np.linalg.norm(points - ambient, axis=1) <= radius * (1 + 1e-9)
+        meets = np.linalg.norm(points - ambient, axis=1) <= radius * (1 + ROUNDING)
         centers, points = centers[meets], points[meets]
         if not len(points):  # what was left of the open boxes lies outside the set
             return best_point, best, best - tolerance

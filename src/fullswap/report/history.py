@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHECKPOINTS = 200
-"""Numbers of events at which the error is drawn: about one for every two pixels."""
+"""Numbers of events at which the error is drawn: one for every few pixels."""
 
 
 def calibration_history(

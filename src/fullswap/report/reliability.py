@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SMALLEST_DOT, DOTS_AREA, LARGEST_DOT = 7.0, 1200.0, (18.0, 55.0)
 """Least area of a dot, rough area of all together, and bounds for the largest, square points."""
 HISTOGRAM_BARS = 50
-"""Bars of the counts where forecasts are continuous: two percent each."""
+"""Bars of the counts where forecasts are continuous: two percent each on the unit interval."""
 
 
 def reliability_diagram(
@@ -159,7 +159,7 @@ def _limits(events: Groups, dots: Dots, low: Vector, high: Vector) -> tuple[floa
         high_end = float(most)
     elif 0.5 <= least < 1:
         low_end = float(least)
-    margin = 0.025 * (high_end - low_end)
+    margin = 0.025 * (high_end - low_end)  # room for half a dot
     return low_end - margin, high_end + margin
 
 
@@ -167,6 +167,7 @@ def _bar_width(dots: Dots, extent: float) -> float:
     """Width of the bars of single forecasts: not wide, and apart where forecasts are regular."""
     gaps = np.diff(dots.forecast)
     typical = float(np.median(gaps)) if len(gaps) else extent
+    # Seven tenths of the way to the next bar, two pixels at least, and a dot's width at most.
     return float(np.clip(0.7 * typical, 0.004 * extent, 0.034 * extent))
 
 

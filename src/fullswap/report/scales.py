@@ -19,6 +19,9 @@ READABLE = 40
 LONGEST_NAME, LONGEST_KEY, KEY_WIDTH = 22, 5, 76
 """Letters of a name on an axis, entries of a key, letters of its lines."""
 
+ZERO = 1e-9
+"""A number this small is the rounding of payoffs of order 1."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -128,4 +131,4 @@ def names_of(own: ActionSet, seen: Any, chances: Vector) -> tuple[tuple[str, ...
 
 def number_of(value: float) -> str:
     """Three figures; what is zero up to rounding is zero."""
-    return "0" if abs(value) < 1e-9 else figures(value).replace("-", "−", int(value < 0))
+    return "0" if abs(value) < ZERO else figures(value).replace("-", "−", int(value < 0))
