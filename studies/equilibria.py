@@ -17,17 +17,23 @@ The same question against the gap and the dimension is asked in ``rounds``; both
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.games import StructuredGame, from_matrices, verify, zoo
+from fullswap.games import (
+    CorrelatedEquilibrium,
+    StructuredGame,
+    from_matrices,
+    verify,
+    zoo,
+)
 from studies import rounds
 from studies.baselines import (
     NOT_INSTALLED,
+    Found,
     checked_gap,
     dense_blum_mansour,
     lemke_howson,
@@ -57,20 +63,6 @@ _REPEATED = 0.2
 """CPU seconds below which a run is done three times."""
 
 
-class Outcome(NamedTuple):
-    """Verified gap (NaN if nothing was found), rounds or pivots, and why it failed if it did."""
-
-    gap: float
-    rounds: int
-    note: str
-
-
-Check = Callable[[], Outcome]
-"""What a run found, checked when called."""
-Contender = Callable[[StructuredGame, float, int], Check]
-"""Game, budget, seed ↦ a check for later, so that only the finding is timed."""
-
-
 def uneven_ring(n: int, seed: int) -> StructuredGame:
     """``zoo.ring`` with the points of both players drawn from one part of the circle more often."""
     rng = np.random.default_rng([seed, n, 1])
@@ -97,43 +89,29 @@ GAMES: dict[str, Callable[[int, int], StructuredGame]] = {
 """Name ↦ game of about n actions, from n and a seed."""
 
 
-def _baseline(name: str) -> Contender:
-    def run(game: StructuredGame, budget: float, seed: int) -> Check:
-        if name == "LP":
-            found = linear_programme(game, budget)
-        elif name == "Lemke–Howson":
-            found = lemke_howson(game, budget)
-        else:
-            found = dense_blum_mansour(game, GAP, budget)
-
-        def check() -> Outcome:
-            gap = math.nan if found.joint is None else checked_gap(game, found.joint)
-            return Outcome(gap, found.rounds, found.note)
-
-        return check
-
-    return run
-
-
-def _ours(method: str) -> Contender:
-    def run(game: StructuredGame, budget: float, seed: int) -> Check:
-        found = solved(game, GAP, method, seed, None, budget)
-
-        def check() -> Outcome:
-            note = "" if found.reached else f"no result in {budget:g} s"
-            return Outcome(verify(game, found).gap, found.rounds, note)
-
-        return check
-
-    return run
-
-
-BASELINES: dict[str, Contender] = {
-    name: _baseline(name) for name in ("LP", "Blum–Mansour, dense", "Lemke–Howson")
+BASELINES: dict[str, Callable[[StructuredGame, float], Found]] = {
+    "LP": lambda game, budget: linear_programme(game, budget),
+    "Blum–Mansour, dense": lambda game, budget: dense_blum_mansour(game, GAP, budget),
+    "Lemke–Howson": lambda game, budget: lemke_howson(game, budget),
 }
-OURS: dict[str, Contender] = {
-    f"fullswap, {method}": _ours(method) for method in ("auto", "matching", "optimistic", "weights")
-}
+"""Name ↦ what a usual method finds, from a game and a budget."""
+OURS = tuple(f"fullswap, {method}" for method in ("auto", "matching", "optimistic", "weights"))
+
+
+def attempt(
+    game: StructuredGame, method: str, budget: float, seed: int
+) -> Found | CorrelatedEquilibrium:
+    """What a contender finds; not yet checked, so that only the finding is timed."""
+    if method in BASELINES:
+        return BASELINES[method](game, budget)
+    return solved(game, GAP, method.removeprefix("fullswap, "), seed, None, budget)
+
+
+def failure(found: Found | CorrelatedEquilibrium) -> str:
+    """Why a contender ended without a result, or nothing."""
+    if isinstance(found, Found):
+        return found.note
+    return "" if found.reached else "no result"
 
 
 def jobs(quick: bool, seed: int) -> list[Job]:
@@ -197,33 +175,34 @@ def climb(study: str, game: str, method: str, quick: bool, budget: float, seed: 
 def timed(game: str, method: str, n: int, budget: float, seed: int) -> Row:
     """One run, or the median of three short ones."""
     posed = GAMES[game](n, seed)
-    run = {**BASELINES, **OURS}[method]
     # the others have budgets of their own kind
     minds_the_clock = method == "LP" or method in OURS
     spent: list[float] = []
     while not spent or (spent[0] < _REPEATED and len(spent) < 3):
-        check, seconds = within_budget(
-            lambda clock: run(posed, clock, seed),
-            lambda check: minds_the_clock and check().note.startswith("no "),
+        found, seconds = within_budget(
+            lambda clock: attempt(posed, method, clock, seed),
+            lambda found: minds_the_clock and failure(found).startswith("no "),
             budget,
         )
         spent.append(seconds)
-    told = check()
     row: Row = {
         "actions": max(s.size or 0 for s in posed.actions),
         "dim": max(s.dim for s in posed.actions),
         "seconds": float(np.median(spent)),
-        "rounds": told.rounds,
+        "rounds": found.rounds,
     }
-    if not math.isnan(told.gap):
-        row["gap"] = told.gap
+    if not isinstance(found, Found):
+        row["gap"] = verify(posed, found).gap
+    elif found.joint is not None:
+        row["gap"] = checked_gap(posed, found.joint)
+    note = failure(found)
     # the clock of a starved run is set longer, and it may then take more than its budget
     late = float(np.median(spent)) > _LATE * budget
-    if minds_the_clock and (late or told.note) and not told.note.startswith("too large"):
+    if minds_the_clock and (late or note) and not note.startswith("too large"):
         row["note"] = f"no result in {budget:g} s"
-    elif told.note:
-        row["note"] = told.note
-    elif not told.gap <= GAP:
+    elif note:
+        row["note"] = note
+    elif number(row, "gap") > GAP:
         row["note"] = f"ended with a gap above {GAP:g}"
     return row
 
@@ -267,8 +246,9 @@ def _curve(rows: list[Row]) -> dict[str, Any]:
 def warm_up() -> None:
     """Import and compile whatever the contenders use, so that no run pays for it."""
     small = uneven_ring(24, 0)
-    for run in (*BASELINES.values(), *OURS.values()):
-        run(small, 0.2, 0)()
+    for method in (*BASELINES, *OURS):
+        attempt(small, method, 0.2, 0)
+    checked_gap(small, np.full((24, 24), 1 / 24**2))
     rounds.self_play(small, 10)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,30 +12,18 @@ SMALLEST = 1e-12
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class Exponent:
-    """Slope of a least-squares line through (ln x, ln y), with its 95 % interval.
+def exponent(sizes: Sequence[float], heights: Sequence[float]) -> list[float]:
+    """Exponent a of heights ≈ c·sizes^a and the ends of its 95 % interval.
 
-    The interval is Student's for the slope, with k − 2 degrees of freedom for k points, as if
-    the logarithms lay around the line independently: it tells of noise and of curvature within
-    the range of x, not of what happens beyond it.
-    """
-
-    slope: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.slope:.2f} ({self.low:.2f} to {self.high:.2f})"
-
-
-def fit_exponent(sizes: Sequence[float], heights: Sequence[float]) -> Exponent:
-    """Exponent a of heights ≈ c·sizes^a; at least three points, all sizes positive.
+    The slope of a least-squares line through logarithms of at least three points. The interval is
+    Student's for the slope, with k − 2 degrees of freedom for k points, as if the logarithms lay
+    around the line independently: it tells of noise and of curvature within the range of sizes,
+    not of what happens beyond it.
 
     Examples
     --------
-    >>> print(fit_exponent([10, 100, 1000], [2.0, 2.0 * 10**0.5, 20.0]))
-    0.50 (0.50 to 0.50)
+    >>> exponent([10, 100, 1000], [2.0, 2.0 * 10**0.5, 20.0])
+    [0.5, 0.5, 0.5]
     """
     if len(sizes) < 3 or len(sizes) != len(heights):
         raise ValueError(
@@ -58,19 +45,7 @@ def fit_exponent(sizes: Sequence[float], heights: Sequence[float]) -> Exponent:
     freedom = len(x) - 2
     spread = math.sqrt(float(residuals @ residuals) / freedom / float(x @ x))
     reach = float(student.ppf((1 + CONFIDENCE) / 2, freedom)) * spread
-    return Exponent(slope, slope - reach, slope + reach)
-
-
-def exponent(sizes: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """Slope of ``fit_exponent`` and the ends of its interval, for a summary.
-
-    Examples
-    --------
-    >>> exponent([1, 2, 4], [3.0, 6.0, 12.0])
-    [1.0, 1.0, 1.0]
-    """
-    found = fit_exponent(sizes, heights)
-    return [significant(found.slope), significant(found.low), significant(found.high)]
+    return [significant(value) for value in (slope, slope - reach, slope + reach)]
 
 
 def significant(value: float) -> float:

@@ -16,11 +16,11 @@ from fullswap.report.style import (
     VERMILION,
     figures,
     new_figure,
-    plain_numbers,
     tidy,
 )
 from studies.convex import BINS, NET, PLAYERS
 from studies.fits import SMALLEST
+from studies.report.axes import plain_numbers
 from studies.report.text import interval, listed, signed, table
 
 if TYPE_CHECKING:

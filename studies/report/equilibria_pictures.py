@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from fullswap.report.style import (
     BLUE,
-    GREEN,
     INK,
     LINE,
     SMALL,
     VERMILION,
-    log_scales,
     new_figure,
 )
 from studies.fits import SMALLEST
+from studies.report.axes import GREEN, log_scales
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

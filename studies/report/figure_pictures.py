@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fullswap.report.style import BLUE, GREEN, INK, SMALL, VERMILION, new_figure, tidy
+from fullswap.report.style import BLUE, INK, SMALL, VERMILION, new_figure, tidy
 from studies.approaches import PAPER, PROVED
+from studies.report.axes import GREEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,12 +15,12 @@ from fullswap.report.style import (
     SMALL,
     figures,
     new_figure,
-    plain_numbers,
     tidy,
 )
 from studies.fits import SMALLEST
 from studies.forecasters import AS_ONE_RUN
 from studies.recalibrators import REFIT_EVERY
+from studies.report.axes import plain_numbers
 from studies.report.text import between, bold, listed, table
 
 if TYPE_CHECKING:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from fullswap.report.style import (
     BLUE,
-    GREEN,
     INK,
     SMALL,
     VERMILION,
     figures,
-    log_scales,
     new_figure,
 )
 from studies.fits import exponent
+from studies.report.axes import GREEN, log_scales
 from studies.report.text import interval, listed, signed, spaced, table
 from studies.table import DESCENT, NET, OURS
 
