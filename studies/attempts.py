@@ -28,27 +28,27 @@ def jobs(quick: bool, seed: int) -> list[Job]:
 def attempt(row: str, dim: int, rounds: int, budget: int, seed: int) -> list[Row]:
     """The adversary that comes closest to the guarantee, of those tried: one row."""
     posed = problem(row, dim)
-    found = search(
+    worst = search(
         partial(posed.learner, rounds), posed.action_set, posed.loss_class, rounds, budget, seed
     )
     return [
         {
-            "adversary": found.adversary,
-            "settings": json.dumps(found.parameters, default=float),
-            "measured": found.measured,
-            "guaranteed": found.guaranteed,
-            "ratio": found.ratio,
+            "adversary": worst.adversary,
+            "settings": json.dumps(worst.parameters, default=float),
+            "measured": worst.measured,
+            "guaranteed": worst.guaranteed,
+            "ratio": worst.ratio,
         }
     ]
 
 
 def summarise(rows: Sequence[Row]) -> dict[str, Any]:
     """The worst run of every row and dimension."""
-    kept = ("row", "dim", "rounds", "budget", "adversary", "settings")
+    names = ("row", "dim", "rounds", "budget", "adversary", "settings")
     return {
         "largest_ratio": significant(max(number(row, "ratio") for row in rows)),
         "searches": [
-            {key: row[key] for key in kept}
+            {key: row[key] for key in names}
             | {key: significant(number(row, key)) for key in ("measured", "guaranteed", "ratio")}
             for row in rows
         ],

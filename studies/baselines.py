@@ -59,8 +59,8 @@ def table_gap(game: StructuredGame, joint: Points) -> float:
         probabilities = joint if player == 0 else joint.T
         columns = [np.arange(probabilities.shape[1])] * 2  # the player's own is not looked at
         directions = probabilities @ game.vectors(player, columns)
-        kept = np.einsum("ij,ij->", own.embed(np.arange(len(probabilities))), directions)
-        gaps.append(float(own.best(directions)[1].sum() - kept) + 2 * game.errors[player])
+        obeyed = np.einsum("ij,ij->", own.embed(np.arange(len(probabilities))), directions)
+        gaps.append(float(own.best(directions)[1].sum() - obeyed) + 2 * game.errors[player])
     return max(max(gaps), 0.0)
 
 
@@ -103,12 +103,12 @@ def lemke_howson(game: StructuredGame, budget: float) -> Found:
     )
     # it takes no time limit; a pivot passes over one tableau, at a billion entries a second
     pivots = int(budget / (1e-9 * tableaux / 16)) + 1
-    (row, column), told = game_theory.lemke_howson(posed, max_iter=pivots, full_output=True)
-    if not told.converged:
-        return Found(None, int(told.num_iter), f"no equilibrium after {told.num_iter} pivots")
+    (row, column), report = game_theory.lemke_howson(posed, max_iter=pivots, full_output=True)
+    if not report.converged:
+        return Found(None, int(report.num_iter), f"no equilibrium after {report.num_iter} pivots")
     # pivoting leaves probabilities a hair below 0
     joint = np.outer(np.maximum(row, 0.0), np.maximum(column, 0.0))
-    return Found(joint / joint.sum(), int(told.num_iter))
+    return Found(joint / joint.sum(), int(report.num_iter))
 
 
 def dense_blum_mansour(
@@ -128,8 +128,8 @@ def dense_blum_mansour(
     Examples
     --------
     >>> from fullswap.games import zoo
-    >>> found = dense_blum_mansour(zoo.chicken(), 0.01, 10.0)
-    >>> table_gap(zoo.chicken(), found.joint) <= 0.01
+    >>> result = dense_blum_mansour(zoo.chicken(), 0.01, 10.0)
+    >>> table_gap(zoo.chicken(), result.joint) <= 0.01
     True
     """
     started = process_time()
@@ -195,20 +195,20 @@ def stationary(rows: Points, guess: Vector) -> Vector:
     >>> stationary(np.array([[0.9, 0.1], [0.3, 0.7]]), np.array([0.5, 0.5])).round(6).tolist()
     [0.75, 0.25]
     """
-    found = guess
+    mixed = guess
     for _ in range(_POWERS):
-        before, found = found, found @ rows
-        if np.abs(found - before).sum() < 1e-9:
-            return found / found.sum()
+        before, mixed = mixed, mixed @ rows
+        if np.abs(mixed - before).sum() < 1e-9:
+            return mixed / mixed.sum()
     system = rows.T - np.eye(len(rows))
     system[-1] = 1.0
     right = np.zeros(len(rows))
     right[-1] = 1.0
     try:
-        found = np.maximum(np.linalg.solve(system, right), 0.0)
+        mixed = np.maximum(np.linalg.solve(system, right), 0.0)
     except np.linalg.LinAlgError:  # several recurrent classes, up to rounding: any of them will do
         pass
-    return found / found.sum()
+    return mixed / mixed.sum()
 
 
 def _too_large(needed: float) -> str:

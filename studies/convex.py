@@ -47,7 +47,7 @@ def jobs(quick: bool, seed: int) -> list[Job]:
     first = seed + SEEN_SEEDS
     seeds = range(first, first + (1 if quick else FULL_SEEDS))
     count = len(ADVERSARIES)
-    found = [
+    planned = [
         Job(
             grow,
             {"study": "growth", "learner": learner, "horizon": horizon, "seed": own_seed},
@@ -58,7 +58,7 @@ def jobs(quick: bool, seed: int) -> list[Job]:
         for own_seed in seeds
     ]
     horizon = MESH_HORIZON[quick]
-    found += [
+    planned += [
         Job(
             grow,
             {"study": "mesh", "learner": BINS, "horizon": horizon, "factor": factor,
@@ -69,7 +69,7 @@ def jobs(quick: bool, seed: int) -> list[Job]:
         if factor != 1.0  # the default is played above
     ]  # fmt: skip
     rounds, budget = SEARCH[quick]
-    found += [
+    planned += [
         Job(
             seek,
             {"study": "search", "learner": learner, "rounds": rounds, "budget": budget,
@@ -78,7 +78,7 @@ def jobs(quick: bool, seed: int) -> list[Job]:
         )
         for learner in PLAYERS
     ]  # fmt: skip
-    return found
+    return planned
 
 
 def _work(learner: str, horizon: int) -> float:
@@ -114,16 +114,16 @@ def seek(
 
     Horizons go from ``first`` to ``last`` by factors of 2.
     """
-    found = search(partial(make_learner, learner, rounds), LINE, LOSSES, rounds, budget, seed)
+    worst = search(partial(make_learner, learner, rounds), LINE, LOSSES, rounds, budget, seed)
     rows: list[Row] = []
     horizon = first
     while horizon <= last:
-        adversary = ADVERSARIES[found.adversary](LINE, LOSSES, **found.parameters)
+        adversary = ADVERSARIES[worst.adversary](LINE, LOSSES, **worst.parameters)
         rows.append(
             {
                 "horizon": horizon,
                 "adversary": type(adversary).__name__,
-                "settings": json.dumps(found.parameters, default=float),
+                "settings": json.dumps(worst.parameters, default=float),
                 **_met(learner, adversary, horizon),
             }
         )
@@ -134,13 +134,13 @@ def seek(
 def _met(learner: str, adversary: Adversary, horizon: int, factor: float = 1.0) -> Row:
     player = make_learner(learner, horizon, factor)
     meet(player, adversary, horizon)
-    told = player.certificate()
-    assert told.guaranteed is not None, told.broken
+    certificate = player.certificate()
+    assert certificate.guaranteed is not None, certificate.broken
     return {
         "points": len(player.grid),
-        "measured": told.measured,
-        "after_the_fact": told.after_the_fact,
-        "guaranteed": told.guaranteed,
+        "measured": certificate.measured,
+        "after_the_fact": certificate.after_the_fact,
+        "guaranteed": certificate.guaranteed,
     }
 
 
@@ -194,12 +194,12 @@ def _worst(groups: Sequence[Sequence[Row]]) -> dict[str, Any]:
 
 
 def _searched(rows: Sequence[Row], horizons: Sequence[int]) -> dict[str, Any]:
-    told = rows[0]
+    first = rows[0]
     return {
         **_worst([rows_where(rows, horizon=horizon) for horizon in horizons]),
-        "rounds": told["rounds"],
-        "budget": told["budget"],
-        "settings": told["settings"],
+        "rounds": first["rounds"],
+        "budget": first["budget"],
+        "settings": first["settings"],
     }
 
 

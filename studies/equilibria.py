@@ -107,11 +107,11 @@ def attempt(
     return solved(game, GAP, method.removeprefix("fullswap, "), seed, None, budget)
 
 
-def failure(found: Found | CorrelatedEquilibrium) -> str:
+def failure(result: Found | CorrelatedEquilibrium) -> str:
     """Why a contender ended without a result, or nothing."""
-    if isinstance(found, Found):
-        return found.note
-    return "" if found.reached else "no result"
+    if isinstance(result, Found):
+        return result.note
+    return "" if result.reached else "no result"
 
 
 def jobs(quick: bool, seed: int) -> list[Job]:
@@ -164,12 +164,12 @@ def sizes(game: str, method: str, quick: bool) -> tuple[int, ...]:
 
 def climb(study: str, game: str, method: str, quick: bool, budget: float, seed: int) -> list[Row]:
     """One contender on one family of games, from the smallest up, until it fails."""
-    found = []
+    rows = []
     for n in sizes(game, method, quick):
-        found.append(timed(game, method, n, budget, seed))
-        if "note" in found[-1]:
+        rows.append(timed(game, method, n, budget, seed))
+        if "note" in rows[-1]:
             break
-    return found
+    return rows
 
 
 def timed(game: str, method: str, n: int, budget: float, seed: int) -> Row:
@@ -179,9 +179,9 @@ def timed(game: str, method: str, n: int, budget: float, seed: int) -> Row:
     minds_the_clock = method == "LP" or method in OURS
     spent: list[float] = []
     while not spent or (spent[0] < _REPEATED and len(spent) < 3):
-        found, seconds = within_budget(
+        result, seconds = within_budget(
             lambda clock: attempt(posed, method, clock, seed),
-            lambda found: minds_the_clock and failure(found).startswith("no "),
+            lambda result: minds_the_clock and failure(result).startswith("no "),
             budget,
         )
         spent.append(seconds)
@@ -189,13 +189,13 @@ def timed(game: str, method: str, n: int, budget: float, seed: int) -> Row:
         "actions": max(s.size or 0 for s in posed.actions),
         "dim": max(s.dim for s in posed.actions),
         "seconds": float(np.median(spent)),
-        "rounds": found.rounds,
+        "rounds": result.rounds,
     }
-    if not isinstance(found, Found):
-        row["gap"] = verify(posed, found).gap
-    elif found.joint is not None:
-        row["gap"] = checked_gap(posed, found.joint)
-    note = failure(found)
+    if not isinstance(result, Found):
+        row["gap"] = verify(posed, result).gap
+    elif result.joint is not None:
+        row["gap"] = checked_gap(posed, result.joint)
+    note = failure(result)
     # the clock of a starved run is set longer, and it may then take more than its budget
     late = float(np.median(spent)) > _LATE * budget
     if minds_the_clock and (late or note) and not note.startswith("too large"):
@@ -216,14 +216,14 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
         if method not in absent:
             here = rows_where(climbs, game=game, method=method)
             curves.append({"game": game, "method": method, **_curve(here)})
-    told = rounds.summarise(rows)
+    by_gap = rounds.summarise(rows)
     return {
         "gap": GAP,
         "budget": max((number(row, "budget") for row in climbs), default=0.0),
         "absent": sorted(str(method) for method in absent),
         "sizes": curves,
-        "largest_ratio": max((run["largest_share"] for run in told["runs"]), default=0.0),
-        "rounds": told,
+        "largest_ratio": max((run["largest_share"] for run in by_gap["runs"]), default=0.0),
+        "rounds": by_gap,
     }
 
 

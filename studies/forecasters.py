@@ -97,8 +97,8 @@ def part_with_logs(folder: Path) -> Part:
 
 def on_made(stream: str, events: int, seed: int) -> list[Row]:
     """Scores of all contenders on a made stream."""
-    found = next(made for made in made_streams(events, seed) if made.name == stream)
-    return [asdict(score) for score in scores(found, seed)]
+    played = next(each for each in made_streams(events, seed) if each.name == stream)
+    return [asdict(score) for score in scores(played, seed)]
 
 
 def on_recorded(stream: str, recorded: bool, seed: int, folder: str) -> list[Row]:
@@ -123,7 +123,7 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
     streams = []
     for name in dict.fromkeys(row["stream"] for row in rows):
         here = rows_where(rows, stream=name)
-        found = [
+        means = [
             _mean(str(contender), rows_where(here, contender=contender))
             for contender in dict.fromkeys(row["contender"] for row in here)
         ]
@@ -133,7 +133,7 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
                 "recorded": bool(here[0].get("recorded")),
                 "events": int(number(here[0], "events")),
                 "seeds": len({row["seed"] for row in here}),
-                "contenders": found,
+                "contenders": means,
             }
         )
     return {"grid": GRID, "warm_up": WARM_UP, "streams": streams}
@@ -145,10 +145,10 @@ def _mean(contender: str, rows: list[Row]) -> dict[str, Any]:
         for key in ("calibration", "noise", "brier")
     }
     times = significant(median(number(row, "microseconds") for row in rows))
-    found = {"contender": contender, **means, "microseconds": times}
+    score = {"contender": contender, **means, "microseconds": times}
     if all("guaranteed" in row for row in rows):
-        found["guaranteed"] = significant(max(number(row, "guaranteed") for row in rows))
-    return found
+        score["guaranteed"] = significant(max(number(row, "guaranteed") for row in rows))
+    return score
 
 
 def scores(stream: Stream, seed: int) -> Iterator[Score]:

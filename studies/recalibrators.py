@@ -142,21 +142,21 @@ class Ours:
 def contenders(events: int, seed: int) -> dict[str, Contender]:
     """All of them, by name; scikit-learn's only where it is installed."""
     first = max(1, int(WARM_UP * events))
-    found: dict[str, Contender] = {"raw model": Raw()}
+    players: dict[str, Contender] = {"raw model": Raw()}
     try:
         import sklearn  # noqa: F401
     except ImportError:
         pass
     else:
-        found["isotonic, frozen"] = Refitted(_isotonic, first, 2**62)
-        found["Platt, frozen"] = Refitted(_platt, first, 2**62)
-        found[f"isotonic, refitted every {REFIT_EVERY}"] = Refitted(
+        players["isotonic, frozen"] = Refitted(_isotonic, first, 2**62)
+        players["Platt, frozen"] = Refitted(_platt, first, 2**62)
+        players[f"isotonic, refitted every {REFIT_EVERY}"] = Refitted(
             _isotonic, REFIT_EVERY, REFIT_EVERY
         )
-    found["Platt, online gradient"] = GradientPlatt()
-    found["Platt, online Newton"] = NewtonPlatt()
-    found["fullswap"] = Ours(seed)
-    return found
+    players["Platt, online gradient"] = GradientPlatt()
+    players["Platt, online Newton"] = NewtonPlatt()
+    players["fullswap"] = Ours(seed)
+    return players
 
 
 def _isotonic(claimed: Vector, outcomes: Vector) -> Callable[[float], float]:

@@ -79,13 +79,13 @@ def paper_exponent(dim: int) -> float:
 
 def jobs(quick: bool, seed: int) -> list[Job]:
     """A job for each dimension, method and game."""
-    found = []
+    planned = []
     for game_seed in range(seed, seed + _SEEDS[quick]):
         for dim in DIMS:
             game: dict[str, Any] = {"study": "rounds", "dim": dim, "actions": ACTIONS}
             ends: dict[str, Any] = {"seed": game_seed, "last": _LAST_HORIZON[quick]}
             work = _ROUND[dim] * 2 * _LAST_HORIZON[quick]
-            found.append(Job(horizons, {**game, "method": PAPER, **ends}, work))
+            planned.append(Job(horizons, {**game, "method": PAPER, **ends}, work))
             for method in SOLVERS:
                 ends = {
                     "seed": game_seed,
@@ -95,8 +95,8 @@ def jobs(quick: bool, seed: int) -> list[Job]:
                 }
                 slow = method == "weights" or (method == "optimistic" and dim > 2)
                 work = _MOST_ROUNDS[quick] * 5e-5 if slow else 0.2
-                found.append(Job(descend, {**game, "method": method, **ends}, work))
-    return found
+                planned.append(Job(descend, {**game, "method": method, **ends}, work))
+    return planned
 
 
 def horizons(study: str, dim: int, actions: int, method: str, seed: int, last: int) -> list[Row]:
@@ -184,17 +184,17 @@ def descend(
     game = random_rank(actions, seed, dim)
     rows: list[Row] = []
     for target in FULL_TARGETS[:targets]:
-        found, seconds = within_budget(
+        result, seconds = within_budget(
             partial(solved, game, target, method, seed, most_rounds),
-            lambda found: not found.reached and found.rounds < most_rounds,
+            lambda result: not result.reached and result.rounds < most_rounds,
             budget,
         )
-        gap = verify(game, found).gap
-        row: Row = {"target": target, "rounds": found.rounds, "gap": gap, "seconds": seconds}
+        gap = verify(game, result).gap
+        row: Row = {"target": target, "rounds": result.rounds, "gap": gap, "seconds": seconds}
         rows.append(row)
         if gap > target:
-            if found.rounds >= most_rounds:
-                row["note"] = f"stopped after {found.rounds:,} rounds"
+            if result.rounds >= most_rounds:
+                row["note"] = f"stopped after {result.rounds:,} rounds"
             else:
                 early = seconds < budget / 2
                 row["note"] = "ended for lack of room" if early else f"stopped after {budget:g} s"
@@ -221,11 +221,11 @@ def summarise(rows: Sequence[Row]) -> dict[str, Any]:
     for dim in DIMS:
         here = rows_where(mine, dim=dim)
         for method in (PAPER, *SOLVERS):
-            found = rows_where(here, method=method)
-            if found:
-                curves.append({"dim": dim, "method": method, **_curve(found, method == PAPER)})
-            if found and method == PAPER:
-                runs.append({"dim": dim, **_runs(found)})
+            own = rows_where(here, method=method)
+            if own:
+                curves.append({"dim": dim, "method": method, **_curve(own, method == PAPER)})
+            if own and method == PAPER:
+                runs.append({"dim": dim, **_runs(own)})
     return {
         "actions": max((int(number(row, "actions")) for row in mine), default=0),
         "games": len({row["seed"] for row in mine}),
@@ -241,11 +241,11 @@ def _curve(rows: list[Row], by_horizon: bool) -> dict[str, Any]:
     points = [
         {
             "target": target,
-            "rounds": significant(median(found[target][0] for found in reached)),
-            "seconds": significant(median(found[target][1] for found in reached)),
+            "rounds": significant(median(game[target][0] for game in reached)),
+            "seconds": significant(median(game[target][1] for game in reached)),
         }
         for target in FULL_TARGETS
-        if all(target in found for found in reached)
+        if all(target in game for game in reached)
     ]
     # a run that is done at the first look would perhaps have been done before
     played = [point for point in points if point["rounds"] > FIRST_LOOK]
@@ -269,13 +269,13 @@ def _reached(rows: list[Row]) -> dict[float, tuple[float, float]]:
 
 def _reached_by_horizon(rows: list[Row]) -> dict[float, tuple[float, float]]:
     """The shortest run that reaches a target, as all longer ones do."""
-    found: dict[float, tuple[float, float]] = {}
+    reached: dict[float, tuple[float, float]] = {}
     for target in FULL_TARGETS:
         for row in sorted(rows, key=lambda row: -number(row, "rounds")):
             if number(row, "gap") > target:
                 break
-            found[target] = (number(row, "rounds"), number(row, "seconds"))
-    return found
+            reached[target] = (number(row, "rounds"), number(row, "seconds"))
+    return reached
 
 
 def _runs(rows: list[Row]) -> dict[str, Any]:
@@ -309,9 +309,9 @@ def _growth(rows: list[Row], key: str) -> list[float | None] | None:
     )
     if slope >= 0:
         return None
-    told = high < 0 and slope / high <= _FARTHEST
+    near = high < 0 and slope / high <= _FARTHEST
     return [
         significant(-1 / slope),
         significant(-1 / low),
-        significant(-1 / high) if told else None,
+        significant(-1 / high) if near else None,
     ]

@@ -218,7 +218,7 @@ class Store:
         by_job: dict[str, list[Row]] = {}
         for row in from_csv(table):  # the same order of columns, from whichever file they came
             by_job.setdefault(str(row["job"]), []).append(row)
-        lines = "".join(json.dumps(found, allow_nan=False) + "\n" for found in by_job.values())
+        lines = "".join(json.dumps(rows, allow_nan=False) + "\n" for rows in by_job.values())
         write(self.table, table)
         write(self.journal, lines)
 

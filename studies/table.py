@@ -29,7 +29,7 @@ OTHERS_HORIZONS = FULL_HORIZONS[:5]
 
 def jobs(quick: bool, seed: int) -> list[Job]:
     """One for every row, dimension, player and horizon."""
-    found = []
+    planned = []
     for row, dim in cases():
         for player in players_of(row):
             horizons: tuple[int, ...] = QUICK_HORIZONS if quick else FULL_HORIZONS
@@ -39,8 +39,8 @@ def jobs(quick: bool, seed: int) -> list[Job]:
                 arguments: Row = {
                     "row": row, "dim": dim, "player": player, "horizon": horizon, "seed": seed,
                 }  # fmt: skip
-                found.append(Job(measure, arguments, cost=float(horizon)))
-    return found
+                planned.append(Job(measure, arguments, cost=float(horizon)))
+    return planned
 
 
 def players_of(row: str) -> tuple[str, ...]:
@@ -59,13 +59,13 @@ def players_of(row: str) -> tuple[str, ...]:
 def measure(row: str, dim: int, player: str, horizon: int, seed: int) -> list[Row]:
     """One player against every adversary that applies: a row each."""
     posed = problem(row, dim)
-    found: list[Row] = []
+    rows: list[Row] = []
     for adversary in all_adversaries(posed.action_set, posed.loss_class, seed, rounds=horizon):
         about: Row = {"adversary": type(adversary).__name__}
         if player == DESCENT:
             descent = Descent(posed.learner(horizon))
             meet(descent, adversary, horizon)
-            found.append({**about, "measured": descent.full_swap_regret()})
+            rows.append({**about, "measured": descent.full_swap_regret()})
             continue
         learner = posed.learner(horizon)
         if player == NET:
@@ -73,10 +73,12 @@ def measure(row: str, dim: int, player: str, horizon: int, seed: int) -> list[Ro
                 posed.action_set, posed.loss_class, horizon, row="lipschitz", learner="hedge"
             )
         meet(learner, adversary, horizon)
-        told = learner.certificate()
-        assert told.guaranteed is not None, told.broken
-        found.append({**about, "measured": told.measured, "guaranteed": told.guaranteed})
-    return found
+        certificate = learner.certificate()
+        assert certificate.guaranteed is not None, certificate.broken
+        rows.append(
+            {**about, "measured": certificate.measured, "guaranteed": certificate.guaranteed}
+        )
+    return rows
 
 
 def summarise(rows: Sequence[Row]) -> dict[str, Any]:
@@ -112,7 +114,7 @@ def _growth(rows: Sequence[Row]) -> dict[str, Any]:
         for horizon in horizons
     ]
     measured = [number(row, "measured") for row in worst]
-    found: dict[str, Any] = {
+    growth: dict[str, Any] = {
         "horizons": horizons,
         "worst": [significant(value) for value in measured],
         "adversary": [row["adversary"] for row in worst],
@@ -120,12 +122,12 @@ def _growth(rows: Sequence[Row]) -> dict[str, Any]:
     }
     if "guaranteed" in worst[0]:
         guaranteed = [number(row, "guaranteed") for row in worst]
-        found["guaranteed"] = [significant(value) for value in guaranteed]
-        found["guaranteed_exponent"] = exponent(horizons, guaranteed)[0]
-        found["largest_ratio"] = significant(
+        growth["guaranteed"] = [significant(value) for value in guaranteed]
+        growth["guaranteed_exponent"] = exponent(horizons, guaranteed)[0]
+        growth["largest_ratio"] = significant(
             max(m / g for m, g in zip(measured, guaranteed, strict=True))
         )
-    return found
+    return growth
 
 
 def paper_exponent(row: str, dim: int) -> float:

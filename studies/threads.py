@@ -61,10 +61,10 @@ def within_budget(
     clock = budget
     while True:
         began, started = perf_counter(), process_time()
-        found = run(clock)
+        result = run(clock)
         spent, passed = process_time() - started, perf_counter() - began
         # one that ends early of itself, for lack of room, would do so again
-        starved = stopped(found) and passed >= _ENOUGH * clock and spent < _ENOUGH * budget
+        starved = stopped(result) and passed >= _ENOUGH * clock and spent < _ENOUGH * budget
         if not starved or clock >= 2**_MOST_DOUBLINGS * budget:
-            return found, spent
+            return result, spent
         clock *= 2

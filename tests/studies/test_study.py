@@ -172,11 +172,11 @@ def test_a_folder_without_logs_is_refused_before_anything_is_dropped(tmp_path, c
 
 def test_a_broken_guarantee_is_an_error(tmp_path, capsys, monkeypatch):
     summary = summary_of("quick")
-    summary["parts"]["convex"]["largest_ratio"] = 1.2
+    summary["parts"] = {"search": summary["parts"]["search"] | {"largest_ratio": 1.2}}
     monkeypatch.setattr(Study, "run", lambda *_: None)
     monkeypatch.setattr(Study, "summary", lambda *_: summary)
-    assert main(["convex", "--out", str(tmp_path)]) == 1
-    assert "exceeded in: convex" in capsys.readouterr().err
+    assert main(["search", "--out", str(tmp_path)]) == 1
+    assert "exceeded in: search" in capsys.readouterr().err
 
 
 def test_a_folder_holds_the_results_of_one_setting(tmp_path, capsys):
