@@ -5,10 +5,11 @@ INSTALLED := .venv/.installed
 RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs reproduce measured verify constraints clean
+.PHONY: help demo test check bench docs reproduce reproduce-quick measured \
+	verify constraints clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -35,15 +36,17 @@ docs: $(INSTALLED)  ## documentation site, into site/
 	$(BIN)/mkdocs build --strict
 
 reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or so; docs/measured.md follows
-	$(BIN)/fullswap reproduce all --full --out build/full
+	$(BIN)/python -m studies all --full --out build/full
 	mkdir -p docs/figures
 	cp build/full/summary.json docs/figures/
 	$(MAKE) measured
 
+reproduce-quick: $(INSTALLED)  ## the paper in three minutes, into build/quick, beside its golden values
+	$(BIN)/python -m studies all --quick --fresh --out build/quick
+	FULLSWAP_QUICK=build/quick $(BIN)/python -m pytest -m slow --timeout 3600 tests/studies/test_study.py
+
 measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
-	$(BIN)/python -c "import json, pathlib; from fullswap.report.paper.book import publish; \
-		publish(json.loads(pathlib.Path('docs/figures/summary.json').read_text()), \
-		pathlib.Path('build/measured'))"
+	$(BIN)/python -m studies.report docs/figures/summary.json build/measured
 	cp build/measured/page.md docs/measured.md
 	cp build/measured/figures/*.svg docs/figures/
 
@@ -62,4 +65,4 @@ constraints:  ## resolve constraints.txt anew from pyproject.toml
 clean:  ## remove the environment and everything generated
 	rm -rf .venv build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache \
 		.import_linter_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src studies tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -34,9 +34,6 @@ def test_demo_as_json():
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["reproduce", "everything"], "everything"),
-        (["reproduce", "--workers", "0"], "--workers"),
-        (["reproduce", "forecasters", "--data", "no/such/folder"], "--data"),
         (["demo", "--seed", "-1"], "--seed"),
         (["nonsense"], "nonsense"),
         (["equilibrium", "nothing"], "nothing"),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +48,7 @@ def _app() -> Any:
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
         """Forecasters and learners against adversaries: measured error beside the guarantee."""
-        from fullswap.experiments.demo import run_demo
+        from fullswap.demo import run_demo
 
         results = list(run_demo((1_000, 3_000, 10_000), seed))
         if as_json:
@@ -85,85 +83,7 @@ def _app() -> Any:
         """Solve a game: a correlated equilibrium, its gap checked against every action."""
         _equilibrium(game, settings, gap, method, seconds, seed, plot, as_json)
 
-    @app.command()
-    def reproduce(
-        what: str = typer.Argument(
-            "all", help="table, search, figure, convex, equilibria, forecasters, or all of them."
-        ),
-        quick: bool = typer.Option(True, "--quick/--full", help="Minutes, or an hour or two."),
-        out: Path | None = typer.Option(  # noqa: B008
-            None, file_okay=False, help="Folder of the results; by default results/quick or full."
-        ),
-        seed: int = typer.Option(0, min=0, help="First seed."),
-        workers: int = typer.Option(os.cpu_count() or 1, min=1, help="Processes to use."),
-        engine: str = typer.Option("processes", help="Where the runs go: processes."),
-        fresh: bool = typer.Option(
-            False, "--fresh", help="Drop earlier results of what is asked for."
-        ),
-        data: Path | None = typer.Option(  # noqa: B008
-            None, exists=True, file_okay=False, help="Folder of forecast logs (forecasters)."
-        ),
-        as_json: bool = typer.Option(False, "--json", help="Print the summary as JSON."),
-    ) -> None:
-        """Measure the paper: runs, summary, figures and a page. A stopped run goes on."""
-        from fullswap.experiments.reproduce import PARTS, Study
-
-        if what != "all" and what not in PARTS:
-            raise typer.BadParameter(f"must be all, {', '.join(PARTS)}, got {what!r}")
-        folder = out or Path("results") / ("quick" if quick else "full")
-        study = Study(folder, quick, seed, data)
-        _reproduce(study, list(PARTS) if what == "all" else [what], workers, engine, fresh, as_json)
-
     return app
-
-
-def _reproduce(
-    study: Any, names: list[str], workers: int, engine: str, fresh: bool, as_json: bool
-) -> None:
-    import typer
-
-    from fullswap.experiments.reproduce import PAGE, broken
-    from fullswap.report.paper.book import publish
-    from fullswap.report.style import count_of, new_figure
-
-    try:
-        new_figure(1, 1)  # that pictures cannot be drawn is better known before hours of runs
-        study.check(names, engine)
-        study.claim(names if fresh else ())
-        for name in names:
-            done, revisions = study.kept(name)
-            if done:
-                made = ", ".join(sorted(revisions))
-                print(f"{name}: {count_of(done, 'job')} kept, made by {made}", file=sys.stderr)
-        study.run(names, workers, _progress, engine)
-        summary = study.summary()
-        sections = publish(summary, study.folder)
-    except KeyboardInterrupt:
-        print(f"Stopped. The same command goes on from what {study.folder} holds.", file=sys.stderr)
-        raise typer.Exit(130) from None
-    except (ValueError, OSError, ImportError, RuntimeError) as error:
-        print(f"fullswap reproduce: {error}", file=sys.stderr)
-        raise typer.Exit(1) from None
-    if as_json:
-        print(json.dumps(summary, indent=1))
-    else:
-        for name, section in zip(summary["parts"], sections, strict=True):
-            if name in names:
-                _print_section(section)
-        print(f"\nPage with figures: {study.folder / PAGE}")
-    if broken(summary):
-        raise typer.Exit(1)
-
-
-def _print_section(section: Any) -> None:
-    from fullswap.report.paper.section import Paragraph, Table
-
-    print(f"\n{section.title}\n")
-    for block in section.blocks:
-        if isinstance(block, Paragraph):
-            print(block.text.replace("**", "").replace("`", "") + "\n")
-        elif isinstance(block, Table):
-            _print_table(block.caption, block.columns, list(block.rows))
 
 
 def _equilibrium(
@@ -252,39 +172,3 @@ def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...
     console = Console()
     # a pipe has no width of its own: do not fold what a program may read
     Console(width=None if console.is_terminal else 200).print(table)
-
-
-class _progress:
-    """How far it is and how long it will take, on standard error, as a function (done, total).
-
-    A bar on a terminal; elsewhere a line now and then, for those who read logs.
-    """
-
-    def __init__(self, what: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
-
-        console = Console(stderr=True)
-        self._what, self._terminal = what, console.is_terminal
-        self._bar = Progress(
-            "{task.description}", BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
-            console=console, transient=True, disable=not self._terminal,
-            speed_estimate_period=600,
-        )  # fmt: skip
-        self._task = self._bar.add_task(what, total=None)
-        self._began = self._told = time.monotonic()
-
-    def __enter__(self) -> Any:
-        self._bar.start()
-        return self._advance
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def _advance(self, done: float, total: float) -> None:
-        self._bar.update(self._task, completed=done, total=total)
-        now = time.monotonic()
-        if not self._terminal and total > 0 and (now - self._told > 15 or done > 0.999999 * total):
-            self._told = now
-            left = max(0.0, (now - self._began) * (total / done - 1)) if done else 0.0
-            print(f"{self._what}: {done / total:.0%}, about {left:.0f} s to go", file=sys.stderr)

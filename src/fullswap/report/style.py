@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
-GREEN = "#009E73"
 INK = "0.15"
 LINE = "0.45"
 SHADE = "0.84"
@@ -43,25 +41,6 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(which="both", color=LINE, labelcolor=INK, labelsize=SMALL, width=0.8, length=3)
     ax.tick_params(which="minor", length=1.5, width=0.6)
     ax.set_axisbelow(True)
-
-
-def plain_numbers(axis: Axis) -> None:
-    """Plain numbers at 1, 3, 10, 30, … of a logarithmic axis."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: figures(value)))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def log_scales(ax: Axes) -> None:
-    """Both axes logarithmic, with plain numbers and a faint grid."""
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    plain_numbers(ax.xaxis)
-    plain_numbers(ax.yaxis)
-    tidy(ax)
-    ax.grid(which="major", color="0.92", lw=0.6)
 
 
 def head(ax: Axes, title: str | None, lines: list[str]) -> None:

@@ -1,0 +1,1 @@
+"""The paper, measured: ``python -m studies`` from the root of the repository."""

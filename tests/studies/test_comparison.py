@@ -1,0 +1,127 @@
+"""The comparison of recalibrators: fair, reproducible, and with the outcome that the docs claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.naive_bayes import GaussianNB
+
+import fullswap as fs
+from fullswap.metrics import l2_calibration_error
+from studies import forecasters, logs, recalibrators
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return {
+        (score.stream, score.contender): score
+        for stream in logs.made_streams(3_000, 0)
+        for score in forecasters.scores(stream, 0)
+    }
+
+
+def test_streams_are_made_from_their_seed():
+    first, again, other = ([*logs.made_streams(200, seed)] for seed in (0, 0, 1))
+    for one, two, three in zip(first, again, other, strict=True):
+        assert np.array_equal(one.claimed, two.claimed)
+        assert np.array_equal(one.outcomes, two.outcomes)
+        assert not np.array_equal(one.claimed, three.claimed)
+        assert one.claimed.min() >= 0 and one.claimed.max() <= 1
+
+
+@pytest.mark.parametrize("name", recalibrators.contenders(100, 0))
+def test_nobody_sees_the_future(name):
+    stream = next(logs.made_streams(500, 0))
+    changed = stream.outcomes.copy()
+    changed[300:] = 1 - changed[300:]
+    forecasts = []
+    for outcomes in (stream.outcomes, changed):
+        contender = recalibrators.contenders(500, 0)[name]
+        made = []
+        for p, y in zip(stream.claimed.tolist(), outcomes.tolist(), strict=True):
+            made.append(contender.predict(p))
+            contender.update(y)
+        forecasts.append(made)
+    assert forecasts[0][:301] == forecasts[1][:301]
+    if name != "raw model" and "frozen" not in name:
+        assert forecasts[0] != forecasts[1]
+
+
+def test_ours_does_no_harm_where_the_model_is_right(scores):
+    raw, ours = scores["calibrated", "raw model"], scores["calibrated", "fullswap, issued"]
+    assert ours.brier <= 1.01 * raw.brier
+    assert scores["calibrated", "fullswap, mean"].brier <= 1.005 * raw.brier
+
+
+@pytest.mark.parametrize("stream", ["overconfident", "drifting", "flipped half-way"])
+def test_ours_halves_the_calibration_error_of_a_wrong_model(scores, stream):
+    raw, ours = scores[stream, "raw model"], scores[stream, "fullswap, issued"]
+    assert ours.calibration <= raw.calibration / 2
+    assert ours.brier < raw.brier
+
+
+def test_only_draws_withstand_an_adversary(scores):
+    others = [
+        score.calibration
+        for (stream, contender), score in scores.items()
+        if stream == "adversarial" and contender != "fullswap, issued"
+    ]
+    assert scores["adversarial", "fullswap, issued"].calibration < 0.1 * min(others)
+
+
+def test_what_is_issued_keeps_its_guarantee(scores):
+    known = fs.Recalibrator(horizon=3_000, step=0.05).guarantee / 3_000
+    for (_, contender), score in scores.items():
+        issued = contender == "fullswap, issued"
+        assert score.guaranteed == (pytest.approx(known) if issued else None)
+    for stream in logs.made_streams(1_000, 1):
+        errors = []
+        for seed in range(4):
+            ours = recalibrators.Ours(seed)
+            _, outcomes, _ = forecasters._play(stream, ours)
+            errors.append(l2_calibration_error(outcomes, np.array(ours.issued)))
+        # all events, as the guarantee has it, and the average over the draws
+        assert 0 < np.mean(errors) <= ours.guarantee < 1_000
+
+
+def test_a_broken_guarantee_is_none(monkeypatch):
+    monkeypatch.setattr(fs.Recalibrator, "guarantee", float("nan"))
+    stream = next(logs.made_streams(50, 0))
+    assert {score.guaranteed for score in forecasters.scores(stream, 0)} == {None}
+
+
+def test_noise_is_what_a_calibrated_forecaster_shows():
+    rng = np.random.default_rng(0)
+    claimed = rng.choice([0.1, 0.5, 0.8], 2_000)
+    shown, stream = [], logs.Stream("made", claimed, claimed)
+    for _ in range(200):
+        happened = (rng.random(2_000) < claimed).astype(float)
+        shown.append(forecasters._score(stream, "raw", claimed, happened, 0, 0.0))
+    mean = np.mean([score.calibration for score in shown])
+    assert mean == pytest.approx(shown[0].noise, rel=0.15)
+
+
+def test_logs_are_read_in_the_order_of_events(tmp_path):
+    (tmp_path / "mlb_games.csv").write_text(
+        "date,prob1,prob1_outcome\n2022-02-02,0.75,0.5\n2022-02-01,0.25,1\n", encoding="utf-8"
+    )
+    (tmp_path / "seattle_nws_forecast_log.csv").write_text(
+        "date,actual,0_days_out\n2025-01-01,True,30\n2025-01-02,False,\n2025-01-03,False,-1\n"
+        "2025-01-04,False,100\n",
+        encoding="utf-8",
+    )
+    baseball, rain = logs.read_logs(tmp_path)
+    assert baseball.claimed.tolist() == [0.25, 0.75] and baseball.outcomes.tolist() == [1, 0.5]
+    assert rain.claimed.tolist() == [0.3, 1.0] and rain.outcomes.tolist() == [1, 0]
+
+
+def test_a_frozen_model_of_real_data_is_mended():
+    X, digits = load_digits(return_X_y=True)
+    large = (digits >= 5).astype(float)
+    model = GaussianNB().fit(X[:400], large[:400])  # overconfident, as naive Bayes is
+    claimed = model.predict_proba(X[400:])[:, 1]
+    stream = logs.Stream("digits", claimed, large[400:])
+    scores = {score.contender: score for score in forecasters.scores(stream, 0)}
+    raw, ours = scores["raw model"], scores["fullswap, issued"]
+    assert ours.calibration <= raw.calibration / 2 and ours.brier < raw.brier
