@@ -24,7 +24,7 @@ from fullswap.adversaries import ADVERSARIES, all_adversaries, meet, search
 from fullswap.adversaries.base import Adversary
 from fullswap.adversaries.outcomes import middle_of_cell
 from fullswap.adversaries.parameters import Number
-from fullswap.metrics import discretised_calibration_error, discretised_swap_regret_issued
+from fullswap.metrics import discretised_calibration_error, discretised_swap_regret
 from fullswap.metrics.tally import Tally
 from fullswap.template.plan import plan
 from studies.approaches import (

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from fullswap.kernels.forecast import forecast_run
 
 from forecasting import (
     NAMES,
@@ -24,7 +25,6 @@ from forecasting import (
     rounds_of,
 )
 from fullswap.forecasting import Forecaster
-from fullswap.kernels.forecast import forecast_run
 
 STEPS = (0.25, 0.1, 0.05, 0.02)
 LONG = 10**6

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from fullswap.forecasting.experts import ExpertBank
+from fullswap.forecasting.recalibrator_multiclass import MeshExpertBank
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fullswap.forecasting.experts import ExpertBank
 from fullswap.forecasting.recalibrator import Recalibrator
-from fullswap.forecasting.recalibrator_multiclass import MeshExpertBank
 from fullswap.grids.kuhn import kuhn_simplex
 from fullswap.kernels import experts as kernel
 from fullswap.kernels import experts_mesh as mesh

@@ -4,11 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-
-from forecasting import Measured, events_of, rounds_of
-from fullswap.forecasting import Forecaster
 from fullswap.forecasting.log_loss import (
     chord_gap,
     learning_cost,
@@ -18,6 +13,11 @@ from fullswap.forecasting.log_loss import (
     rounding_cost,
 )
 from fullswap.kernels.forecast import forecast_mix
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from forecasting import Measured, events_of, rounds_of
+from fullswap.forecasting import Forecaster
 
 
 def log_loss(p, y):

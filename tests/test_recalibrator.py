@@ -9,9 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from fullswap.forecasting.recalibration_bounds import (
     experts_calibration,
     experts_excess,
@@ -19,6 +16,9 @@ from fullswap.forecasting.recalibration_bounds import (
     one_weight_excess,
     per_bin_regret,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from fullswap.forecasting.recalibrator import Recalibrator
 
 METHODS = ("experts", "per_bin", "one_weight")

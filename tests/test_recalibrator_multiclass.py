@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from fullswap.forecasting.recalibration_bounds import mesh_calibration, mesh_excess
+
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.grids.kuhn import kuhn_simplex
 from fullswap.sets import Simplex

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fullswap.adversaries import ADVERSARIES, meet, search
 from fullswap.losses import Quadratic
-from fullswap.metrics import discretised_swap_regret_issued
+from fullswap.metrics import discretised_swap_regret
 from fullswap.play import simulate
 from fullswap.template import FullSwapLearner
 from studies import figure

@@ -10,6 +10,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.draws import ALONE, Draws, seed_of
 from fullswap.base.protocols import Mixture, Vector
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.guarantees import certificates_of, guarantee_of
 from fullswap.forecasting.inputs import scale_of, scales_of
@@ -21,8 +22,6 @@ from fullswap.online.loop import Recorded, run_events
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast, Pending
-from fullswap.base.records import Record
-
 
 FIELDS = frozenset({"spec", "seed", "stream", "row", "pending"})
 """Of a saved state."""
@@ -76,7 +75,7 @@ class OnlineForecaster(ABC):
 
     @property
     def feedback(self) -> str:
-        """"realised" or "distribution"."""
+        """ "realised" or "distribution"."""
         return self._spec.feedback
 
     @property

@@ -86,12 +86,12 @@ class Forecaster(OnlineForecaster):
 
     @property
     def rule(self) -> str:
-        """"crossing" or "stationary"."""
+        """ "crossing" or "stationary"."""
         return "crossing" if self.spec.kind == "line" else "stationary"
 
     @property
     def loss(self) -> str:
-        """"squared" or "log"."""
+        """ "squared" or "log"."""
         return self.spec.loss
 
     def predict(self) -> Forecast:

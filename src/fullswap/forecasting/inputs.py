@@ -129,7 +129,9 @@ def _checked(array: Any, models: int, classes: int) -> Any:
         absent = absent.any(axis=2)
     alone = absent.all(axis=1)
     if alone.any():
-        raise ValueError(f"p must have a model present, got only NaN in event {int(alone.argmax())}")
+        raise ValueError(
+            f"p must have a model present, got only NaN in event {int(alone.argmax())}"
+        )
     if classes == 2:
         return array
     totals = array.sum(axis=2)

@@ -23,6 +23,7 @@ from fullswap.kernels.fixed_point import MEAN, WEIGHT, simplex_mix
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.stationary import meet, stationary_sparse
 
+
 class Rounded(NamedTuple):
     """Where rows of the chain come from: each point's mean, rounded to the grid around it."""
 

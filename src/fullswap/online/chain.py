@@ -71,7 +71,14 @@ class Chain(LineRows):
         return int(draw_place(play[1], len(play[1]), u))
 
     def learn(
-        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+        self,
+        row: Vector,
+        play: Play,
+        level: int,
+        drawn: int,
+        outcome: Any,
+        scale: float,
+        number: int,
     ) -> bool:
         """Feed one outcome."""
         now = int(row[LEVEL])
@@ -97,7 +104,9 @@ class Chain(LineRows):
         """The same, checked."""
         size, rest = divmod(len(numbers), 3)
         if rest or not size:
-            raise ValueError(f"play must be members, shares and targets, got {len(numbers)} numbers")
+            raise ValueError(
+                f"play must be members, shares and targets, got {len(numbers)} numbers"
+            )
         members = check_indices(numbers[:size], len(self.points(level)))
         shares = check_shares(numbers[size : 2 * size])
         return np.array(members), shares, check_unit(np.array(numbers[2 * size :]))

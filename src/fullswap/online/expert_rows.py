@@ -89,7 +89,9 @@ class ExpertRows(Kind):
         premises = Recalibration(mass, size, rounding, self.spread(level), self.squared_diameter)
         return LEDGER["recalibration"].bound(premises)
 
-    def _claims(self, row: Vector, error: float, regret: float, paid: float, most: float) -> list[Claim]:
+    def _claims(
+        self, row: Vector, error: float, regret: float, paid: float, most: float
+    ) -> list[Claim]:
         """Calibration error first, then the excess Brier score against each expert.
 
         ``paid`` is Σ g·δ_t as it was, ``most`` its bound.

@@ -81,7 +81,14 @@ class Experts(ExpertRows):
         return 0 if u < play[2] else 1
 
     def learn(
-        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+        self,
+        row: Vector,
+        play: Play,
+        level: int,
+        drawn: int,
+        outcome: Any,
+        scale: float,
+        number: int,
     ) -> bool:
         """Feed one outcome; recommendations are charged as of the forecast."""
         now = int(row[LEVEL])

@@ -91,9 +91,7 @@ class Kind(ABC):
         grids = [self._coordinates(level) for level in range(view)]
         self._first = np.cumsum([0, *(len(grid) for grid in grids)])
         pairs = zip(grids, grids[1:], strict=False)
-        self._places = np.concatenate(
-            [np.zeros(0, np.int64), *(places_in(a, b) for a, b in pairs)]
-        )
+        self._places = np.concatenate([np.zeros(0, np.int64), *(places_in(a, b) for a, b in pairs)])
         self._view = view
         ends = np.array([self.spec.end(level) for level in range(view)])
         deltas = np.array([self.rounding_cost(level) for level in range(view)])
@@ -175,7 +173,14 @@ class Kind(ABC):
 
     @abstractmethod
     def learn(
-        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+        self,
+        row: Vector,
+        play: Play,
+        level: int,
+        drawn: int,
+        outcome: Any,
+        scale: float,
+        number: int,
     ) -> bool:
         """Take the outcome of a play on the grid of ``level``; whether the row is due to be refined."""
 
@@ -230,9 +235,7 @@ class Kind(ABC):
         if not sound:
             raise ValueError("row must be what a stream can come to: its counts do not agree")
         if len(row) != self.row_width(int(level)):
-            raise ValueError(
-                f"row must have {self.row_width(int(level))} columns, got {len(row)}"
-            )
+            raise ValueError(f"row must have {self.row_width(int(level))} columns, got {len(row)}")
         if not 0 <= row[HINT] < self.spec.levels[int(level)].size(self.spec.classes):
             raise ValueError(f"row must have its hint on the grid, got {row[HINT]}")
         low, high = self._rounding_range(float(mass))

@@ -42,7 +42,14 @@ class Line(LineRows):
         return 0 if u < play[2] else 1
 
     def learn(
-        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+        self,
+        row: Vector,
+        play: Play,
+        level: int,
+        drawn: int,
+        outcome: Any,
+        scale: float,
+        number: int,
     ) -> bool:
         """Feed one outcome."""
         now = int(row[LEVEL])
@@ -52,7 +59,9 @@ class Line(LineRows):
             play = (left, right, *play[2:])
             how = how.copy()
             how[-2] = self.rounding_cost(level)
-        due: bool = kernel.line_step(self._grids[now], row, how, *play, drawn, scale, outcome, number)
+        due: bool = kernel.line_step(
+            self._grids[now], row, how, *play, drawn, scale, outcome, number
+        )
         return due
 
     def support(self, play: Play) -> tuple[Any, Any]:

@@ -111,7 +111,14 @@ class MeshExperts(ExpertRows, SimplexRows):
         return members[:size].copy(), shares[:size], targets[:size], means[:size], memo
 
     def learn(
-        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+        self,
+        row: Vector,
+        play: Play,
+        level: int,
+        drawn: int,
+        outcome: Any,
+        scale: float,
+        number: int,
     ) -> bool:
         """Feed one outcome (K,)."""
         due: bool = kernel.mesh_learn(

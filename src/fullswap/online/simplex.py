@@ -104,7 +104,14 @@ class SimplexMeans(SimplexRows):
         return members[:size].copy(), shares[:size], targets[:size], place
 
     def learn(
-        self, row: Vector, play: Play, level: int, drawn: int, outcome: Any, scale: float, number: int
+        self,
+        row: Vector,
+        play: Play,
+        level: int,
+        drawn: int,
+        outcome: Any,
+        scale: float,
+        number: int,
     ) -> bool:
         """Feed one outcome (K,)."""
         now = int(row[LEVEL])

@@ -91,7 +91,9 @@ class Spec:
         for lattice in self.levels:
             wrong = lattice.shape != shape if shape else lattice.shape in ("simplex", "sines")
             if wrong:
-                checks.refuse("levels", f"fit kind {self.kind!r}, loss {self.loss!r}", lattice.shape)
+                checks.refuse(
+                    "levels", f"fit kind {self.kind!r}, loss {self.loss!r}", lattice.shape
+                )
             if lattice.size(self.classes) > MOST_POINTS:
                 checks.refuse(
                     "step", f"give at most {MOST_POINTS} grid points", lattice.size(self.classes)
@@ -145,7 +147,9 @@ class Spec:
             checks.refuse("spec", "be a mapping", stored)
         names = {name for name in cls.__dataclass_fields__}
         if set(stored) != names:
-            checks.refuse("spec", f"have exactly the fields {sorted(names)}", sorted(map(str, stored)))
+            checks.refuse(
+                "spec", f"have exactly the fields {sorted(names)}", sorted(map(str, stored))
+            )
         levels, starts = stored["levels"], stored["starts"]
         if not isinstance(levels, list) or not isinstance(starts, list):
             checks.refuse("levels and starts", "be lists", (levels, starts))

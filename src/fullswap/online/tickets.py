@@ -152,7 +152,9 @@ class Pending:
         ticket = self.tickets.get(int(number))
         if ticket is None:
             made = 0 <= number < next_id
-            why = "it had its outcome, or was dropped" if made else "this forecaster did not make it"
+            why = (
+                "it had its outcome, or was dropped" if made else "this forecaster did not make it"
+            )
             raise ValueError(f"forecast {number} is not pending: {why}")
         # equal by value, because a restart makes new objects for the forecasts that wait
         if isinstance(forecast, Forecast) and not forecast.same_as(ticket):
