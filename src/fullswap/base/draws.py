@@ -81,30 +81,10 @@ def _hashed(content: bytes) -> int:
 
 
 class Draws:
-    """The draws of one stream, with the next few at hand.
+    """Where the draws of one stream come from: what compiled code needs to make them."""
 
-    A cache and no state: what it gives depends on seed, stream and id alone.
-    """
-
-    __slots__ = ("_at_hand", "_first", "_source", "seed", "stream")
-    _AHEAD = 16
+    __slots__ = ("seed", "source", "stream")
 
     def __init__(self, seed: int, stream: int = ALONE) -> None:
         self.seed, self.stream = seed, stream
-        self._source = np.array([*words(stream), *words(seed)], dtype=np.uint64)
-        self._first, self._at_hand = 0, ()
-
-    def of(self, number: int) -> float:
-        """The draw of the forecast with this id, in [0, 1)."""
-        place = number - self._first
-        if 0 <= place < len(self._at_hand):
-            return self._at_hand[place]
-        from fullswap.kernels.philox import fill
-
-        out = np.empty(self._AHEAD)
-        fill(number, self._source, out)
-        # one assignment after the other: an interrupt in between must not mix old and new
-        self._at_hand = ()
-        self._first = number
-        self._at_hand = tuple(out.tolist())
-        return self._at_hand[0]
+        self.source: Words = np.array([*words(stream), *words(seed)], dtype=np.uint64)

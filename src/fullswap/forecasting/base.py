@@ -8,19 +8,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.draws import ALONE, Draws, seed_of
-from fullswap.base.protocols import Mixture, Vector
+from fullswap.base.draws import Draws, seed_of
+from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.guarantees import certificates_of, guarantee_of
 from fullswap.forecasting.inputs import scale_of, scales_of
-from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_row
-from fullswap.forecasting.stretches import record_of
-from fullswap.kernels.columns import DELAY, HEAD, LEARNT, LEVEL, MASS, NEXT_ID, OVERLAP, ROUNDS
+from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
+from fullswap.kernels.columns import LEVEL, ROUNDS
 from fullswap.online.kinds import kind_of
-from fullswap.online.loop import Recorded, run_events
+from fullswap.online.loop import AfterStretch, learnt_of, record_of, run_events
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
+from fullswap.online.stream import Stream
 from fullswap.online.tickets import Forecast, Pending
 
 FIELDS = frozenset({"spec", "seed", "stream", "row", "pending"})
@@ -38,18 +38,17 @@ class OnlineForecaster(ABC):
     _settings: ClassVar[tuple[str, ...]]
     """What ``repr`` shows."""
 
-    def _start(self, spec: Spec, seed: Any, stream: int = ALONE) -> None:
-        self._draws = Draws(seed_of(seed), stream)
-        self._adopt(spec)
+    def _start(self, spec: Spec, seed: Any) -> None:
+        """Begin a stream of this spec."""
+        self._adopt(spec, Draws(seed_of(seed)))
 
-    def _adopt(self, spec: Spec, row: Vector | None = None) -> None:
+    def _adopt(self, spec: Spec, draws: Draws, row: Vector | None = None) -> None:
         """Take over a spec, with a blank row or one that has been checked."""
         self._spec = spec
-        self._kind = kind_of(spec)
-        self._rows = Rows(self._kind, self._draws.seed, [self._draws.stream])
+        rows = Rows(kind_of(spec), draws.seed, [draws.stream])
         if row is not None:
-            self._rows.put(0, row)
-        self._pending = Pending()
+            rows.put(0, row)
+        self._stream = Stream(rows, draws, Pending())
 
     # --- what a subclass says -----------------------------------------------------------------
 
@@ -86,30 +85,14 @@ class OnlineForecaster(ABC):
     @property
     def rounds(self) -> int:
         """Events with an outcome so far."""
-        return int(self._rows.arena[ROUNDS])
+        return int(self._stream.row[ROUNDS])
 
     @property
     def pending(self) -> tuple[Forecast, ...]:
         """Forecasts that wait for their outcome, oldest first."""
-        return tuple(self._pending)
+        return tuple(self._stream.pending)
 
-    # --- one event ----------------------------------------------------------------------------
-
-    def _predict(self, context: Any) -> Forecast:
-        kind, row = self._kind, self._rows.arena
-        play = kind.forecast(row, context)
-        number = int(row.item(NEXT_ID))
-        drawn = kind.draw(play, self._draws.of(number))
-        ticket = Forecast(kind, number, int(row.item(LEVEL)), play, drawn)
-        row[NEXT_ID] = number + 1
-        self._pending.add(ticket)
-        return ticket
-
-    def _peek(self, context: Any) -> Mixture:
-        row = self._rows.arena
-        indices, weights = self._kind.support(self._kind.forecast(row, context))
-        own = np.array(indices)
-        return Mixture(self._kind.points(int(row[LEVEL]))[own], np.array(weights), own)
+    # --- the verbs ------------------------------------------------------------------------------
 
     def update(self, outcome: Any, forecast: Any = None, weight: float = 1.0) -> None:
         """Learn the outcome of a forecast.
@@ -123,36 +106,17 @@ class OnlineForecaster(ABC):
         weight : float
             Importance of the event, from 0 to ``max_weight``.
         """
-        pending, row = self._pending, self._rows.arena
-        ticket = pending.find(forecast, int(row.item(NEXT_ID)))
+        stream = self._stream
+        tickets = stream.pending.tickets
+        if forecast is None and len(tickets) == 1:
+            (ticket,) = tickets.values()
+        else:
+            ticket = stream.find(forecast)
         value = self._outcome(outcome)
         scale = 1.0
-        if type(weight) is not float or weight != 1.0 or self._spec.max_weight != 1.0:
+        if weight != 1.0 or self._spec.max_weight != 1.0:
             scale = scale_of(weight, self._spec.max_weight)
-        number = ticket.id
-        # What can raise came before what changes the state. Learning is one step of compiled code,
-        # so after an interrupt the row itself says whether it was taken.
-        try:
-            pending.remove(ticket)
-            if pending.tickets and scale > 0:
-                self._note_lateness(ticket)
-            due = self._kind.learn(
-                row, ticket._play, ticket.level, ticket._drawn, value, scale, number
-            )
-        except BaseException:
-            if row[LEARNT] != number:
-                pending.tickets[number] = ticket
-                pending.recount()
-            raise
-        if due:
-            self._rows.refine(0)
-
-    def _note_lateness(self, ticket: Forecast) -> None:
-        """How many others wait, where this forecast learns and anywhere."""
-        row, level = self._rows.arena, int(self._rows.arena[LEVEL])
-        waiting = self._pending.waiting(self._kind, level, ticket.learners(level))
-        row[OVERLAP] = max(row[OVERLAP], len(self._pending))
-        row[DELAY] = max(row[DELAY], waiting)
+        stream.learn(ticket, value, scale)
 
     def drop(self, forecast: Any) -> None:
         """The outcome of this forecast will never come: forget it, and learn nothing.
@@ -160,50 +124,26 @@ class OnlineForecaster(ABC):
         The guarantee is then about the other events, provided that what is dropped does not
         depend on the draw that was issued.
         """
-        next_id = int(self._rows.arena.item(NEXT_ID))
-        self._pending.remove(self._pending.find(forecast, next_id))
-
-    # --- many events --------------------------------------------------------------------------
+        ticket = self._stream.find(forecast)
+        self._stream.pending.remove(ticket.id, ticket)
 
     def _run(
         self, contexts: Any, outcomes: Any, sample_weight: Any, record: bool, progress: bool | None
     ) -> Record | None:
+        stream = self._stream
         scales = scales_of(sample_weight, len(outcomes), self._spec.max_weight)
-        hooks: dict[str, Any] = {}
-        if self._pending.tickets:
-            hooks = {"before": self._expect_lateness, "after": self._settle_lateness(scales)}
+        watch = None
+        if stream.pending.tickets:
+
+            def watch(part: slice) -> AfterStretch:
+                settle = stream.expect_lateness()
+                return lambda part, recorded: settle(recorded, learnt_of(scales, part))
+
         recorded = run_events(
-            self._rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress, **hooks
+            stream.rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress, watch
         )
-        level = int(self._rows.arena[LEVEL])
-        return None if recorded is None else record_of(self._kind, level, recorded)
-
-    def _expect_lateness(self, part: slice) -> None:
-        """Before a stretch: the most that it can find waiting, should it be cut short."""
-        row = self._rows.arena
-        self._known = float(row[DELAY]), float(row[OVERLAP])
-        most = self._pending.most(self._kind, int(row[LEVEL]))
-        row[OVERLAP] = max(row[OVERLAP], len(self._pending))
-        row[DELAY] = max(row[DELAY], most)
-
-    def _settle_lateness(self, scales: Vector) -> Any:
-        def settle(part: slice, recorded: Recorded) -> None:
-            """After a stretch: what waited where it learnt, as single updates count it."""
-            indices, weights, issued = recorded
-            learnt = np.ones(len(issued), bool)
-            if len(scales):
-                learnt = scales[part] > 0
-            row = self._rows.arena
-            level = int(row[LEVEL])
-            drawn = issued[:, None] if self._spec.realised else np.where(weights > 0, indices, -1)
-            own = np.unique(drawn[learnt])
-            own = self._kind.finest(level)[own[own >= 0]]
-            delay, overlap = self._known
-            waiting = self._pending.waiting(self._kind, level, own)
-            row[DELAY] = max(delay, waiting if learnt.any() else 0)
-            row[OVERLAP] = max(overlap, len(self._pending) if learnt.any() else 0)
-
-        return settle
+        level = int(stream.row[LEVEL])
+        return None if recorded is None else record_of(stream.kind, level, recorded)
 
     # --- measured against guaranteed ------------------------------------------------------------
 
@@ -214,7 +154,7 @@ class OnlineForecaster(ABC):
         Over more events than the horizon, for these. With late outcomes, for as many waiting at one
         grid point as there have been; NaN where late outcomes leave nothing guaranteed.
         """
-        return guarantee_of(self._kind, self._rows.arena)
+        return guarantee_of(self._stream.kind, self._stream.row)
 
     def certificate(self) -> Certificate:
         """Measured calibration error of the events so far beside its guarantee."""
@@ -222,11 +162,11 @@ class OnlineForecaster(ABC):
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All that is guaranteed: the calibration error first."""
-        return certificates_of(self._kind, self._rows.arena)
+        return certificates_of(self._stream.kind, self._stream.row)
 
     def explain(self) -> str:
         """What was chosen and why."""
-        level = int(self._rows.arena[LEVEL])
+        level = int(self._stream.row[LEVEL])
         size = self._spec.levels[level].size(self._spec.classes)
         lattice = self._spec.levels[level]
         until = self._spec.end(level)
@@ -248,9 +188,9 @@ class OnlineForecaster(ABC):
     def copy(self) -> Self:
         """The same forecaster once more: it goes on with the same forecasts and draws."""
         other = object.__new__(type(self))
-        other._draws = Draws(self._draws.seed, self._draws.stream)
-        other._adopt(self._spec, self._settled())
-        other._pending.tickets.update(self._pending.tickets)
+        draws = self._stream.draws
+        other._adopt(self._spec, Draws(draws.seed, draws.stream), self._stream.settle())
+        other._stream.pending.tickets.update(self._stream.pending.tickets)
         return other
 
     __copy__ = copy
@@ -258,25 +198,17 @@ class OnlineForecaster(ABC):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()
 
-    def _settled(self) -> Vector:
-        """The row; refined, if an interrupt came in between."""
-        row = self._rows.arena
-        while self._spec.level_at(float(row[MASS])) > row[LEVEL]:
-            self._rows.refine(0)
-            row = self._rows.arena
-        return row
-
     def to_json(self) -> str:
         """The whole state, pending forecasts and seed of the draws included, as JSON."""
-        row = self._settled()
+        stream = self._stream
         return pack(
             type(self).__name__,
             {
                 "spec": self._spec.to_dict(),
-                "seed": str(self._draws.seed),
-                "stream": str(self._draws.stream),
-                "row": pack_row(row),
-                "pending": [ticket.to_list() for ticket in self._pending],
+                "seed": str(stream.draws.seed),
+                "stream": str(stream.draws.stream),
+                "row": pack_row(stream.settle()),
+                "pending": [ticket.to_list() for ticket in stream.pending],
             },
         )
 
@@ -287,20 +219,13 @@ class OnlineForecaster(ABC):
         spec = Spec.from_dict(stored["spec"])
         if spec.kind not in cls._kinds:
             checks.refuse("spec", f"be of kind {' or '.join(cls._kinds)}", spec.kind)
-        kind, row = kind_of(spec), unpack_row(stored["row"])
-        if len(row) < HEAD:
-            checks.refuse("row", f"have at least {HEAD} columns", len(row))
-        kind.check(row)
-        if not isinstance(stored["pending"], list):
-            checks.refuse("pending", "be a list", stored["pending"])
-        tickets = [Forecast.from_list(kind, ticket) for ticket in stored["pending"]]
-        check_pending(tickets, row)
-        self = object.__new__(cls)
         seed, stream = (unpack_number(name, stored[name]) for name in ("seed", "stream"))
-        self._draws = Draws(seed, stream)
-        self._adopt(spec, row)
+        kind = kind_of(spec)
+        row, tickets = unpack_stream(kind, stored["row"], stored["pending"])
+        self = object.__new__(cls)
+        self._adopt(spec, Draws(seed, stream), row)
         for ticket in tickets:
-            self._pending.add(ticket)
+            self._stream.pending.add(ticket.id, ticket)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -309,16 +234,3 @@ class OnlineForecaster(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._settings)
         return f"{type(self).__name__}({shown}; {self.rounds} events)"
-
-
-def check_pending(tickets: list[Forecast], row: Vector) -> None:
-    """Ids must be distinct, given out already, and not more than there can be."""
-    ids = [ticket.id for ticket in tickets]
-    sound = (
-        len(set(ids)) == len(ids)
-        and all(number < row[NEXT_ID] and number != row[LEARNT] for number in ids)
-        and len(ids) + row[ROUNDS] <= row[NEXT_ID]
-        and all(ticket.level <= row[LEVEL] for ticket in tickets)
-    )
-    if not sound:
-        checks.refuse("pending", "be forecasts of this row", ids)

@@ -96,11 +96,11 @@ class Forecaster(OnlineForecaster):
 
     def predict(self) -> Forecast:
         """Forecast the next event."""
-        return self._predict(None)
+        return self._stream.predict(None)
 
     def peek(self) -> Mixture:
         """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        return self._peek(None)
+        return self._stream.peek(None)
 
     def run(
         self,
@@ -117,8 +117,5 @@ class Forecaster(OnlineForecaster):
         """
         return self._run(None, self._outcomes(outcomes), sample_weight, record, progress)
 
-    def _outcome(self, outcome: Any) -> float:
-        return binary_outcome(outcome)
-
-    def _outcomes(self, outcomes: Any) -> Any:
-        return binary_outcomes(outcomes)
+    _outcome = staticmethod(binary_outcome)
+    _outcomes = staticmethod(binary_outcomes)

@@ -10,10 +10,12 @@ from fullswap.base import checks
 from fullswap.base.protocols import Vector
 
 
+_PLAIN = frozenset({bool, int, float})
+
+
 def binary_outcome(outcome: Any) -> float:
     """One number in [0, 1]."""
-    kind = type(outcome)
-    if kind is not int and kind is not float and kind is not bool:
+    if type(outcome) not in _PLAIN:
         try:
             array = checks.numbers("outcome", outcome)
         except ValueError:
@@ -90,11 +92,11 @@ def scales_of(sample_weight: Any, events: int, max_weight: float) -> Vector:
 
 
 def context_of(p: Any, models: int, classes: int) -> Any:
-    """One event's probabilities, shape (models,) or (models, K); NaN where a model is absent."""
+    """One event's probabilities: one number, or shape (models,) or (models, K), NaN where absent."""
     if isinstance(p, float) and models == 1 and classes == 2:  # the usual case, and quick
         if not 0.0 <= p <= 1.0:
             checks.refuse("p", "lie in [0, 1]", p)
-        return np.array((p,))
+        return p
     shape = (models,) if classes == 2 else (models, classes)
     array = checks.numbers("p", p).astype(float)
     if classes == 2 and array.ndim <= 1 and array.size == models:

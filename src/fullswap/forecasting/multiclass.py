@@ -81,11 +81,11 @@ class MulticlassForecaster(OnlineForecaster):
 
     def predict(self) -> Forecast:
         """Forecast the next event."""
-        return self._predict(None)
+        return self._stream.predict(None)
 
     def peek(self) -> Mixture:
         """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        return self._peek(None)
+        return self._stream.peek(None)
 
     def run(
         self,

@@ -108,11 +108,11 @@ class Recalibrator(OnlineForecaster):
             One probability, or ``models`` of them; with K > 2 classes of shape (K,) or
             (models, K).
         """
-        return self._predict(context_of(p, self._spec.models, self._spec.classes))
+        return self._stream.predict(context_of(p, self._spec.models, self._spec.classes))
 
     def peek(self, p: Any) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""
-        return self._peek(context_of(p, self._spec.models, self._spec.classes))
+        return self._stream.peek(context_of(p, self._spec.models, self._spec.classes))
 
     def run(
         self,

@@ -12,6 +12,9 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
+from fullswap.kernels.columns import HEAD, LEARNT, LEVEL, NEXT_ID, ROUNDS
+from fullswap.online.kind import Kind
+from fullswap.online.tickets import Forecast
 
 FORMAT = "fullswap forecaster"
 VERSION = 2
@@ -91,3 +94,24 @@ def unpack_number(name: str, text: Any) -> int:
     if not isinstance(text, str) or not text.isdecimal() or len(text) > 39 or int(text) >> 128:
         checks.refuse(name, "be a whole number of at most 128 bits, as text", text)
     return int(text)
+
+
+def unpack_stream(kind: Kind, text: Any, pending: Any) -> tuple[Vector, list[Forecast]]:
+    """A stored row and the forecasts that wait, both checked against the kind."""
+    row = unpack_row(text)
+    if len(row) < HEAD:
+        checks.refuse("row", f"have at least {HEAD} columns", len(row))
+    kind.check(row)
+    if not isinstance(pending, list):
+        checks.refuse("pending", "be a list", pending)
+    tickets = [Forecast.from_list(kind, stored) for stored in pending]
+    ids = [ticket.id for ticket in tickets]
+    sound = (
+        len(set(ids)) == len(ids)
+        and all(number < row[NEXT_ID] and number != row[LEARNT] for number in ids)
+        and len(ids) + row[ROUNDS] <= row[NEXT_ID]
+        and all(ticket.level <= row[LEVEL] for ticket in tickets)
+    )
+    if not sound:
+        checks.refuse("pending", "be forecasts of this row", ids)
+    return row, tickets

@@ -25,8 +25,9 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS, ROUNDING, count_event
+from fullswap.kernels.columns import HEAD, LOST, MASS, NEXT_ID, ROUNDING, count_event
 from fullswap.kernels.logistic import KEPT, learn_platt, sigmoid
+from fullswap.kernels.philox import uniform
 
 WEIGHT, ONES, ODDS = range(3)
 """Columns of a point: G = Σg · Σg·y · ln of weight of μ_s over A's."""
@@ -69,17 +70,16 @@ def experts_parts(row, inputs):
 
 
 @njit(cache=True, error_model="numpy")
-def _advise(mix, platt, bins, probabilities, memo):
-    """Fill the memo's inputs, logits, opinions and aggregate advice A for one event.
+def _advise(mix, platt, bins, memo):
+    """Fill the memo's logits, opinions and aggregate advice A for the inputs that it holds.
 
-    `probabilities` (J,): NaN where a model is absent (not all).
+    The first J inputs are the models' probabilities, NaN where one is absent (not all).
     """
-    models = probabilities.shape[0]
     count = platt.shape[0]
+    models = count - 1 if count > 1 else 1
     total, present = 0.0, 0
     for j in range(models):
-        p = probabilities[j]
-        memo[MEMO_HEAD + j] = p
+        p = memo[MEMO_HEAD + j]
         if p == p:
             clipped = min(max(p, LOGIT_EDGE), 1.0 - LOGIT_EDGE)
             logit = np.log(clipped / (1.0 - clipped))
@@ -179,10 +179,10 @@ def _crossing(points, row, base, imagined, memo):
 
 
 @njit(cache=True, error_model="numpy")
-def experts_forecast(points, row, base, imagined, inputs, probabilities, memo):
+def experts_forecast(points, row, base, imagined, inputs, memo):
     """The two points and the share of the left one; the memo is filled, the row stays."""
     _, mix, platt, bins = experts_parts(row, inputs)
-    _advise(mix, platt, bins, probabilities, memo)
+    _advise(mix, platt, bins, memo)
     return _crossing(points, row, base, imagined, memo)
 
 
@@ -237,9 +237,9 @@ def _learn_shared(totals, mix, platt, bins, prior, memo, g, y):
 
 @njit(cache=True, error_model="numpy")
 def experts_learn(
-    points, row, base, prior, delta, end, realised, left, right, share, memo, drawn, g, y, number
+    points, row, base, prior, delta, realised, left, right, share, memo, drawn, g, y, number
 ):  # fmt: skip
-    """Feed the outcome of one forecast; whether the grid is now due to be refined.
+    """Feed the outcome of one forecast.
 
     ``drawn`` is 0 for the left point, 1 for the right; realised feedback goes there alone.
     """
@@ -259,7 +259,6 @@ def experts_learn(
         row[ROUNDING] += g * gap * gap * share * (1.0 - share)
         _learn_shared(totals, mix, platt, bins, prior, memo, g, y)
     count_event(row, g, y * y, delta, number)
-    return row[MASS] >= end
 
 
 class ExpertsSpec(NamedTuple):
@@ -280,8 +279,10 @@ class ExpertsSpec(NamedTuple):
 
 @events.implements(events.forecast, ExpertsSpec)
 def _forecast(spec, points, row, level, contexts, t):
+    for j in range(contexts.shape[1]):
+        spec.memo[MEMO_HEAD + j] = contexts[t, j]
     inputs = spec.prior.shape[0] // KINDS
-    return experts_forecast(points, row, spec.base, spec.imagined, inputs, contexts[t], spec.memo)
+    return experts_forecast(points, row, spec.base, spec.imagined, inputs, spec.memo)
 
 
 @events.implements(events.width_of, ExpertsSpec)
@@ -302,11 +303,41 @@ def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
 @events.implements(events.learn, ExpertsSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     experts_learn(
-        points, row, spec.base, spec.prior, spec.delta[level], np.inf, spec.realised, ticket[0],
-        ticket[1], ticket[2], spec.memo, drawn, g, outcomes[t], number,
+        points, row, spec.base, spec.prior, spec.delta[level], spec.realised, ticket[0], ticket[1],
+        ticket[2], spec.memo, drawn, g, outcomes[t], number,
     )  # fmt: skip
 
 
 @events.implements(events.lift, ExpertsSpec)
 def _lift(spec, level, row):
     pass
+
+
+# --- single events from Python: one array costs less than several numbers ---------------------------
+
+BASE, IMAGINED, INPUTS, REALISED, DELTA, END, PRIOR = range(7)
+"""Where things are in a frame; the prior (M,) is followed by the points."""
+
+
+@njit(cache=True, error_model="numpy")
+def experts_predict(frame, row, source, memo, count):
+    """Id, 0 or 1 for the point drawn, the points, the share of the left; ``count`` ids are given."""
+    number, inputs = int(row[NEXT_ID]), int(frame[INPUTS])
+    points = frame[PRIOR + KINDS * inputs :]
+    left, right, share = experts_forecast(
+        points, row, int(frame[BASE]), frame[IMAGINED], inputs, memo
+    )
+    row[NEXT_ID] = number + count
+    drawn = 0 if uniform(source, number) < share else 1
+    return number, drawn, left, right, share
+
+
+@njit(cache=True, error_model="numpy")
+def experts_update(frame, row, number, drawn, left, right, share, memo, g, y):
+    """``experts_learn``; whether the grid is now due to be refined."""
+    count = KINDS * int(frame[INPUTS])
+    experts_learn(
+        frame[PRIOR + count :], row, int(frame[BASE]), frame[PRIOR : PRIOR + count],
+        frame[DELTA], frame[REALISED] > 0.0, left, right, share, memo, drawn, g, y, number,
+    )  # fmt: skip
+    return row[MASS] >= frame[END]

@@ -17,8 +17,9 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, HINT, LOST, MASS, ROUNDING, count_event
+from fullswap.kernels.columns import HEAD, HINT, LOST, MASS, NEXT_ID, ROUNDING, count_event
 from fullswap.kernels.loop import cell_of
+from fullswap.kernels.philox import uniform
 from fullswap.kernels.rate import scaled_rate
 
 TARGET, WEIGHT, ONES = range(3)
@@ -176,13 +177,32 @@ def _lift(spec, level, row):
     row[HINT] = spec.places[spec.first[level - 1] + int(row[HINT])]
 
 
-@njit(cache=True)
-def line_step(points, row, how, left, right, share, left_target, right_target, drawn, g, y, number):
-    """``line_learn`` for a call from Python; whether the grid is now due to be refined.
+# --- single events from Python: one array costs less than several numbers ---------------------------
 
-    ``how`` (7,) = (loss, rate, realised, delta, end): one array costs less than seven numbers.
+LOSS, RATE, REALISED, DELTA, END, POINTS = 0, 1, 4, 5, 6, 7
+"""Where things are in a frame: loss, rate (3), realised, δ, end of the level, then the points."""
+
+
+@njit(cache=True)
+def line_predict(frame, row, source, context, count):
+    """Id of the forecast, 0 or 1 for the point drawn, then its ticket.
+
+    ``count`` ids are given out (0: just looking); ``source`` gives the draws, see ``uniform``.
     """
+    number = int(row[NEXT_ID])
+    left, right, share, left_target, right_target = line_forecast(frame[POINTS:], row)
+    row[NEXT_ID] = number + count
+    drawn = 0 if uniform(source, number) < share else 1
+    return number, drawn, left, right, share, left_target, right_target
+
+
+@njit(cache=True)
+def line_update(frame, row, number, drawn, left, right, share, left_target, right_target, g, y):
+    """``line_learn``; whether the grid is now due to be refined."""
     ticket = (left, right, share, left_target, right_target)
-    rate = (how[1], how[2], how[3])
-    line_learn(points, row, int(how[0]), rate, how[4] > 0.0, how[5], ticket, drawn, g, y, number)
-    return row[MASS] >= how[6]
+    rate = (frame[RATE], frame[RATE + 1], frame[RATE + 2])
+    line_learn(
+        frame[POINTS:], row, int(frame[LOSS]), rate, frame[REALISED] > 0.0, frame[DELTA], ticket,
+        drawn, g, y, number,
+    )  # fmt: skip
+    return row[MASS] >= frame[END]

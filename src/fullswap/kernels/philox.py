@@ -63,9 +63,6 @@ def lane(words, number):
 
 
 @njit(cache=True)
-def fill(first, source, out):
-    """Draws of the ids first, first + 1, …; source (4,) = (s0, s1, k0, k1)."""
-    for k in range(out.shape[0]):
-        number = first + k
-        words = block(number >> 2, source[0], source[1], source[2], source[3])
-        out[k] = lane(words, number)
+def uniform(source, number):
+    """The draw of this id in [0, 1); source (4,) = (s0, s1, k0, k1)."""
+    return lane(block(number >> 2, source[0], source[1], source[2], source[3]), number)

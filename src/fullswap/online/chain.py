@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import chain as kernel
-from fullswap.kernels.columns import LEVEL, MASS
-from fullswap.kernels.events import draw_place
+from fullswap.kernels.columns import MASS
 from fullswap.kernels.stationary import make_scratch
 from fullswap.online.kind import Play
 from fullswap.online.line_rows import LineRows
-from fullswap.online.plays import check_indices, check_shares, check_unit, support_of
+from fullswap.online.plays import check_indices, check_shares, check_unit, give_id
 
 ROOM = 16
 """Points in a closed class that fit at first; classes are rarely wider."""
@@ -25,7 +26,7 @@ _ONE_AT_A_TIME = Lock()
 
 
 class Chain(LineRows):
-    """A play is (members, shares, what they recommend), arrays."""
+    """A play is (id, drawn, members, shares, what they recommend): arrays after the id."""
 
     width = ROOM
     pairs = False
@@ -55,58 +56,52 @@ class Chain(LineRows):
         """Make room for closed classes of this size."""
         self.kernel = self._with_room(max(size, self._room))
 
-    def forecast(self, row: Vector, context: Any) -> Play:
+    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """One closed class of grid points."""
-        grid = self._grids[int(row[LEVEL])]
-        with _ONE_AT_A_TIME:
-            size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
-            while size < 0:
-                self.widen(-2 * size)
+        grid = self._grids[self.level_of(row)]
+
+        def forecast(context: Any, count: int) -> Play:
+            with _ONE_AT_A_TIME:
                 size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
-            members, shares = self.kernel.walk[3:5]
-            return members[:size].copy(), shares[:size].copy(), self.kernel.targets[:size].copy()
+                while size < 0:
+                    self.widen(-2 * size)
+                    size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
+                members, shares, targets = *self.kernel.walk[3:5], self.kernel.targets
+                parts = members[:size].copy(), shares[:size].copy(), targets[:size].copy()
+            return (*give_id(row, count, source, parts[1]), *parts)
 
-    def draw(self, play: Play, u: float) -> int:
-        """The place in the class."""
-        return int(draw_place(play[1], len(play[1]), u))
+        return forecast
 
-    def learn(
-        self,
-        row: Vector,
-        play: Play,
-        level: int,
-        drawn: int,
-        outcome: Any,
-        scale: float,
-        number: int,
-    ) -> bool:
+    def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome."""
-        now = int(row[LEVEL])
-        members, shares, targets = play
-        if level != now:
-            members = self.lift(members, level, now)
-        kernel.chain_learn(
-            self._grids[now], row, self._loss, self._rate, self.spec.realised,
-            self.rounding_cost(level), members, shares, targets, len(members), drawn, scale,
-            outcome, number,
-        )  # fmt: skip
-        return bool(row[MASS] >= self.spec.end(now))
+        now = self.level_of(row)
+        grid, end, delta = self._grids[now], self.spec.end(now), self.rounding_cost(level)
 
-    def support(self, play: Play) -> tuple[Any, Any]:
-        """The points of positive weight."""
-        return support_of(play[0], play[1])
+        def learn(
+            number: int, drawn: int, members: Indices, shares: Vector, targets: Vector,
+            scale: float, outcome: float,
+        ) -> bool:  # fmt: skip
+            kernel.chain_learn(
+                grid, row, self._loss, self._rate, self.spec.realised, delta, members, shares,
+                targets, len(members), drawn, scale, outcome, number,
+            )  # fmt: skip
+            return bool(row[MASS] >= end)
+
+        return learn
+
+    def lifted(self, play: Play, old: int, new: int) -> Play:
+        """The same points on a finer grid."""
+        return (*play[:2], self.lift(play[2], old, new), *play[3:])
 
     def encode(self, play: Play) -> list[float]:
         """Members, shares and targets, one after the other."""
-        return [float(value) for part in play for value in part]
+        return [float(value) for part in play[2:] for value in part]
 
-    def decode(self, numbers: list[float], level: int) -> Play:
+    def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked."""
         size, rest = divmod(len(numbers), 3)
         if rest or not size:
-            raise ValueError(
-                f"play must be members, shares and targets, got {len(numbers)} numbers"
-            )
-        members = check_indices(numbers[:size], len(self.points(level)))
+            raise ValueError(f"play must be members, shares, targets, got {len(numbers)} numbers")
+        members = np.array(check_indices(numbers[:size], len(self.points(level))))
         shares = check_shares(numbers[size : 2 * size])
-        return np.array(members), shares, check_unit(np.array(numbers[2 * size :]))
+        return members, shares, check_unit(np.array(numbers[2 * size :]))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import experts as kernel
 from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
@@ -13,7 +16,7 @@ from fullswap.kernels.logistic import PLATT_VARIANCE
 from fullswap.online.claims import Claim
 from fullswap.online.expert_rows import ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play
-from fullswap.online.line import check_pair, pair_support
+from fullswap.online.line import check_pair, lifted_pair
 from fullswap.online.line_rows import mean_outcomes, sums_agree
 from fullswap.online.plays import check_unit
 from fullswap.theorems import IMAGINED
@@ -23,7 +26,7 @@ INTERCEPT, SLOPE, PRECISION, CROSS, SLOPE_PRECISION = range(5)
 
 
 class Experts(ExpertRows):
-    """A play is (left, right, share of left, memo): all that was advised at the forecast."""
+    """A play is (id, drawn, left, right, share of left, memo): all that was advised at the forecast."""
 
     columns = kernel.COLUMNS
 
@@ -39,10 +42,6 @@ class Experts(ExpertRows):
     @property
     def _bins(self) -> int:
         return 2 * kernel.BINS * self.inputs
-
-    @property
-    def _memo(self) -> int:
-        return kernel.MEMO_HEAD + 2 * self.inputs + self.experts
 
     def _blank_points(self, level: int) -> Points:
         blank = np.zeros((self.spec.levels[level].size(2), self.columns))
@@ -61,57 +60,51 @@ class Experts(ExpertRows):
         self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
         deltas: Vector,
     ) -> Any:  # fmt: skip
-        self._grids = [grid[a:b] for a, b in zip(first, first[1:], strict=False)]
-        self._deltas, self._ends = deltas.tolist(), ends.tolist()
-        self._prior = self.prior
-        self._arguments = self.base, IMAGINED, self.inputs
+        how = [self.base, IMAGINED, self.inputs, self.spec.realised]
+        self._frames = [
+            np.array([*how, deltas[k], ends[k], *self.prior, *grid[first[k] : first[k + 1]]])
+            for k in range(len(ends))
+        ]
+        self._memo_size = kernel.MEMO_HEAD + 2 * self.inputs + self.experts
+        heard = slice(kernel.MEMO_HEAD, kernel.MEMO_HEAD + self.spec.models)
+        self._heard = heard if self.spec.models > 1 else kernel.MEMO_HEAD
         return kernel.ExpertsSpec(
             grid, first, ends, places, blank, self.base, deltas, self.spec.realised, IMAGINED,
-            self._prior, np.zeros(self._memo),
+            self.prior, np.zeros(self._memo_size),
         )  # fmt: skip
 
-    def forecast(self, row: Vector, context: Any) -> Play:
+    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """Two neighbours; the memo is all that was advised."""
-        memo = np.empty(self._memo)
-        grid = self._grids[int(row[LEVEL])]
-        return (*kernel.experts_forecast(grid, row, *self._arguments, context, memo), memo)
+        frame, size, heard = self._frames[self.level_of(row)], self._memo_size, self._heard
 
-    def draw(self, play: Play, u: float) -> int:
-        """0 for the left point, 1 for the right."""
-        return 0 if u < play[2] else 1
+        def forecast(context: Any, count: int) -> Play:
+            memo = np.empty(size)
+            memo[heard] = context
+            return (*kernel.experts_predict(frame, row, source, memo, count), memo)
 
-    def learn(
-        self,
-        row: Vector,
-        play: Play,
-        level: int,
-        drawn: int,
-        outcome: Any,
-        scale: float,
-        number: int,
-    ) -> bool:
+        return forecast
+
+    def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome; recommendations are charged as of the forecast."""
-        now = int(row[LEVEL])
+        now = self.level_of(row)
+        frame = self._frames[now]
         if level != now:
-            play = (*self.lift(play[:2], level, now).tolist(), *play[2:])
-        due: bool = kernel.experts_learn(
-            self._grids[now], row, self._arguments[0], self._prior, self._deltas[level],
-            self._ends[now], self.spec.realised, *play, drawn, scale, outcome, number,
-        )  # fmt: skip
-        return due
+            frame = frame.copy()
+            frame[kernel.DELTA] = self.rounding_cost(level)
+        return partial(kernel.experts_update, frame, row)
 
-    def support(self, play: Play) -> tuple[Any, Any]:
-        """The points of positive weight."""
-        return pair_support(*play[:3])
+    def lifted(self, play: Play, old: int, new: int) -> Play:
+        """The same points on a finer grid."""
+        return lifted_pair(self, play, old, new)
 
     def encode(self, play: Play) -> list[float]:
         """Left, right, share, memo."""
-        return [*(float(value) for value in play[:3]), *play[3].tolist()]
+        return [*(float(value) for value in play[2:5]), *play[5].tolist()]
 
-    def decode(self, numbers: list[float], level: int) -> Play:
+    def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked; an absent model is NaN."""
-        if len(numbers) != 3 + self._memo:
-            raise ValueError(f"play must be {3 + self._memo} numbers, got {len(numbers)}")
+        if len(numbers) != 3 + self._memo_size:
+            raise ValueError(f"play must be {3 + self._memo_size} numbers, got {len(numbers)}")
         pair = check_pair(numbers, len(self.points(level)))
         memo = np.array(numbers[3:])
         first, last = kernel.MEMO_HEAD, kernel.MEMO_HEAD + self.inputs
@@ -119,13 +112,12 @@ class Experts(ExpertRows):
         check_unit(memo[first:last], absent=self.spec.models > 1)
         check_unit(memo[last + self.inputs :], absent=self.spec.models > 1)
         present = ~np.isnan(memo[first:last])
-        opinions = np.isnan(memo[last + self.inputs :].reshape(self.inputs, kernel.KINDS))
-        logits = memo[last : last + self.inputs]
+        silent = np.isnan(memo[last + self.inputs :].reshape(self.inputs, kernel.KINDS))
         if not (
             present.any()
-            and np.isfinite(logits).all()
-            and (opinions.all(axis=1) == ~present).all()
-            and (opinions.any(axis=1) == ~present).all()
+            and np.isfinite(memo[last : last + self.inputs]).all()
+            and (silent.all(axis=1) == ~present).all()
+            and (silent.any(axis=1) == ~present).all()
         ):
             raise ValueError("play must hold what models said, got a memo that does not agree")
         return (*pair, memo)

@@ -7,11 +7,13 @@ compiled code reads, and scratch. It holds nothing of any stream.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels.columns import (
     DELAY,
@@ -47,10 +49,12 @@ class Kind(ABC):
     width: ClassVar[int] = 2
     """Columns of a record to begin with."""
     pairs: ClassVar[bool] = True
-    """Whether a play begins with (left, right, share of left), else with arrays members, shares."""
+    """Whether a play is (id, drawn, left, right, share of left, …), else (id, drawn, members, shares,
+    …); drawn is the place of the draw in the support."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
+        self.fixed = len(spec.levels) == 1
         self._view = 0
         self._grow()
 
@@ -163,38 +167,52 @@ class Kind(ABC):
 
     # --- one event ----------------------------------------------------------------------------
 
-    @abstractmethod
-    def forecast(self, row: Vector, context: Any) -> Play:
-        """What would be played now; nothing changes."""
+    def level_of(self, row: Vector) -> int:
+        """The level of the grid on which a row is."""
+        return 0 if self.fixed else int(row.item(LEVEL))
 
     @abstractmethod
-    def draw(self, play: Play, u: float) -> int:
-        """The place in the support that u in [0, 1) draws."""
+    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
+        """(context, count) ↦ what is played now, as long as the row stays on its grid.
+
+        ``count`` ids are given out; 0 changes nothing. ``source`` gives the draws.
+        """
 
     @abstractmethod
-    def learn(
-        self,
-        row: Vector,
-        play: Play,
-        level: int,
-        drawn: int,
-        outcome: Any,
-        scale: float,
-        number: int,
-    ) -> bool:
-        """Take the outcome of a play on the grid of ``level``; whether the row is due to be refined."""
+    def learner(self, row: Vector, level: int) -> Callable[..., bool]:
+        """(*play, scale, outcome) ↦ whether the row is now to be refined.
+
+        For plays on the grid of ``level``, the row's or a coarser one; their points as the row's grid
+        has them.
+        """
 
     @abstractmethod
-    def support(self, play: Play) -> tuple[Any, Any]:
-        """Indices and weights of what was played, as sequences."""
+    def lifted(self, play: Play, old: int, new: int) -> Play:
+        """A play on an older, coarser grid as one on a newer grid."""
+
+    def support(self, play: Play) -> tuple[list[int], list[float]]:
+        """The points of positive weight, and these weights."""
+        if not self.pairs:
+            held = play[3] > 0
+            return play[2][held].tolist(), play[3][held].tolist()
+        left, right, share = play[2:5]
+        if share >= 1.0:
+            return [left], [1.0]
+        if share <= 0.0:
+            return [right], [1.0]
+        return [left, right], [share, 1.0 - share]
+
+    def issued(self, play: Play) -> int:
+        """The grid point that was drawn."""
+        return int(play[2 + play[1]] if self.pairs else play[2][play[1]])
 
     @abstractmethod
     def encode(self, play: Play) -> list[float]:
-        """A play as plain numbers, for stores."""
+        """A play without id and draw as plain numbers, for stores."""
 
     @abstractmethod
-    def decode(self, numbers: list[float], level: int) -> Play:
-        """What ``encode`` gave, checked against the grid of the level."""
+    def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
+        """What follows id and draw in a play, checked against the grid of the level."""
 
     # --- what is guaranteed ---------------------------------------------------------------------
 

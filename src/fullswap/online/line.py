@@ -2,77 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import line as kernel
-from fullswap.kernels.columns import LEVEL
-from fullswap.online.kind import Play
+from fullswap.online.kind import Kind, Play
 from fullswap.online.line_rows import LineRows
 from fullswap.online.plays import check_indices, check_shares, check_unit
 
 
 class Line(LineRows):
-    """A play is (left, right, share of left, what left recommends, what right recommends)."""
+    """A play is (id, drawn, left, right, share of left, what left recommends, what right recommends)."""
 
     def _compile(
         self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
         deltas: Vector,
     ) -> Any:  # fmt: skip
-        self._grids = [grid[a:b] for a, b in zip(first, first[1:], strict=False)]
-        # what a single event hands to the kernel: loss, rate, realised, δ, end of the level
-        self._how = [
-            np.array([self._loss, *self._rate, self.spec.realised, delta, end])
-            for delta, end in zip(deltas, ends, strict=True)
+        how = [self._loss, *self._rate, self.spec.realised]
+        self._frames = [
+            np.array([*how, deltas[k], ends[k], *grid[first[k] : first[k + 1]]])
+            for k in range(len(ends))
         ]
         return kernel.LineSpec(
             grid, first, ends, places, blank, self.base, deltas, self._loss, self._rate,
             self.spec.realised,
         )  # fmt: skip
 
-    def forecast(self, row: Vector, context: Any) -> Play:
+    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """One point, or two neighbours."""
-        play: Play = kernel.line_forecast(self._grids[int(row[LEVEL])], row)
-        return play
+        return partial(kernel.line_predict, self._frames[self.level_of(row)], row, source)
 
-    def draw(self, play: Play, u: float) -> int:
-        """0 for the left point, 1 for the right."""
-        return 0 if u < play[2] else 1
-
-    def learn(
-        self,
-        row: Vector,
-        play: Play,
-        level: int,
-        drawn: int,
-        outcome: Any,
-        scale: float,
-        number: int,
-    ) -> bool:
+    def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome."""
-        now = int(row[LEVEL])
-        how = self._how[now]
-        if level != now:
-            left, right = self.lift(play[:2], level, now).tolist()
-            play = (left, right, *play[2:])
-            how = how.copy()
-            how[-2] = self.rounding_cost(level)
-        due: bool = kernel.line_step(
-            self._grids[now], row, how, *play, drawn, scale, outcome, number
-        )
-        return due
+        return partial(kernel.line_update, self._frame(row, level), row)
 
-    def support(self, play: Play) -> tuple[Any, Any]:
-        """The points of positive weight."""
-        return pair_support(*play[:3])
+    def _frame(self, row: Vector, level: int) -> Vector:
+        now = self.level_of(row)
+        frame = self._frames[now]
+        if level != now:
+            frame = frame.copy()
+            frame[kernel.DELTA] = self.rounding_cost(level)
+        return frame
+
+    def lifted(self, play: Play, old: int, new: int) -> Play:
+        """The same points on a finer grid."""
+        return lifted_pair(self, play, old, new)
 
     def encode(self, play: Play) -> list[float]:
-        """The five numbers."""
-        return [float(value) for value in play]
+        """The five numbers after id and draw."""
+        return [float(value) for value in play[2:]]
 
-    def decode(self, numbers: list[float], level: int) -> Play:
+    def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The five numbers, checked."""
         if len(numbers) != 5:
             raise ValueError(f"play must be 5 numbers, got {len(numbers)}")
@@ -85,15 +70,6 @@ class Line(LineRows):
         return (left, right, share, *targets.tolist())
 
 
-def pair_support(left: int, right: int, share: float) -> tuple[Any, Any]:
-    """Two neighbours with weights share and 1 − share, without one of weight 0."""
-    if share >= 1.0:
-        return (left,), (1.0,)
-    if share <= 0.0:
-        return (right,), (1.0,)
-    return (left, right), (share, 1.0 - share)
-
-
 def check_pair(numbers: list[float], size: int) -> tuple[int, int, float]:
     """Neighbours on a grid, or one point twice, and the share of the first."""
     left, right = check_indices(numbers[:2], size)
@@ -101,3 +77,9 @@ def check_pair(numbers: list[float], size: int) -> tuple[int, int, float]:
         raise ValueError(f"play must be on neighbours, got {left} and {right}")
     check_shares([numbers[2], 1 - numbers[2]])
     return left, right, float(numbers[2])
+
+
+def lifted_pair(kind: Kind, play: Play, old: int, new: int) -> Play:
+    """(id, drawn, left, right, …) on a finer grid."""
+    left, right = kind.lift(play[2:4], old, new).tolist()
+    return (*play[:2], left, right, *play[4:])

@@ -10,17 +10,39 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.records import Record
 from fullswap.kernels import events
+from fullswap.online.kind import Kind
 from fullswap.online.rows import Rows
 
 STRETCH = 2**14
 """Events that are handed to compiled code at once: their arrays stay in the cache."""
 
-Recorded = tuple[Indices, Points, Indices]
+Recorded = tuple[NDArray[np.int32], Points, NDArray[np.int32]]
 """Indices (T, w), weights (T, w) and drawn indices (T,), as places in the grid of all levels."""
+
+
+AfterStretch = Callable[[slice, Recorded], None]
+
+
+def learnt_of(scales: Vector, part: slice) -> NDArray[np.bool_]:
+    """Which events of a stretch were learnt: those of positive scale."""
+    if not len(scales):
+        return np.ones(part.stop - part.start, np.bool_)
+    return scales[part] > 0
+
+
+def record_of(kind: Kind, level: int, recorded: Recorded) -> Record:
+    """Forecasts on one grid: that of this level, the finest that was reached."""
+    indices, weights, issued = recorded
+    if level:
+        finest = kind.finest(level).astype(np.int32)
+        indices, issued = finest[indices], finest[issued]
+    return Record.of_forecasts(kind.points(level), indices, weights, issued)
 
 
 def run_events(
@@ -31,13 +53,13 @@ def run_events(
     scales: Vector,
     record: bool,
     progress: bool | None,
-    before: Callable[[slice], None] | None = None,
-    after: Callable[[slice, Recorded], None] | None = None,
+    watch: Callable[[slice], AfterStretch] | None = None,
 ) -> Recorded | None:
     """Forecast and learn events in the given order.
 
     ``streams`` (T,), or empty for a single stream; ``scales`` (T,), or empty if all are 1.
-    ``before`` and ``after`` are told of every stretch, whose record the latter receives.
+    ``watch`` is told of every stretch before it begins; what it gives back is called with the events
+    that were run and their record.
     """
     kind, total = rows.kind, len(outcomes)
     recorded = _room(total if record else 0, kind.width)
@@ -45,12 +67,12 @@ def run_events(
         done = 0
         while done < total:
             part = slice(done, min(done + STRETCH, total))
-            if before is not None:
-                before(part)
-            kept = recorded
-            if not record and after is not None:
-                kept = _room(part.stop - part.start, recorded[0].shape[1])
-            own = tuple(array[part] for array in recorded) if record else kept
+            after = None if watch is None else watch(part)
+            own = recorded
+            if record:
+                own = recorded[0][part], recorded[1][part], recorded[2][part]
+            elif after is not None:
+                own = _room(part.stop - part.start, recorded[0].shape[1])
             count, reason, stream = rows.run(
                 streams[part],
                 (
@@ -59,8 +81,7 @@ def run_events(
                 ),
             )  # fmt: skip
             if after is not None and count:
-                learnt = slice(done, done + count)
-                after(learnt, tuple(array[:count] for array in own))  # type: ignore[arg-type]
+                after(slice(done, done + count), (own[0][:count], own[1][:count], own[2][:count]))
             done += count
             if reason == events.NO_ROOM:
                 rows.refine(stream)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import experts_mesh as kernel
 from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
@@ -15,12 +17,13 @@ from fullswap.online.claims import Claim
 from fullswap.online.expert_rows import ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play
 from fullswap.online.lattices import lookup_of
+from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
 from fullswap.theorems import IMAGINED
 
 
 class MeshExperts(ExpertRows, SimplexRows):
-    """A play is (members, shares, what they recommend, their means, memo), arrays."""
+    """A play is (id, drawn, members, shares, what they recommend, their means, memo), arrays."""
 
     squared_diameter = 2.0
     last_kind = "shifted by likeliest class"
@@ -96,43 +99,51 @@ class MeshExperts(ExpertRows, SimplexRows):
         """Make room for supports of this size."""
         self.kernel = self._with_room(max(size, self._room))
 
-    def forecast(self, row: Vector, context: Any) -> Play:
+    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """A stationary distribution on a few points; the memo is all that was advised."""
-        size = -1
-        while size < 0:
-            ticket = self._ticket(self._room)
-            size = kernel.mesh_forecast(
-                self._grid, row, self.base, IMAGINED, self._lattice, self.kernel.walk, self._work,
-                context, self.inputs, ticket,
-            )  # fmt: skip
-            if size < 0:
-                self.widen(-2 * size)
-        members, shares, targets, means, memo = ticket
-        return members[:size].copy(), shares[:size], targets[:size], means[:size], memo
 
-    def learn(
-        self,
-        row: Vector,
-        play: Play,
-        level: int,
-        drawn: int,
-        outcome: Any,
-        scale: float,
-        number: int,
-    ) -> bool:
+        def forecast(context: Any, count: int) -> Play:
+            size = -1
+            while size < 0:
+                ticket = self._ticket(self._room)
+                size = kernel.mesh_forecast(
+                    self._grid, row, self.base, IMAGINED, self._lattice, self.kernel.walk,
+                    self._work, context, self.inputs, ticket,
+                )  # fmt: skip
+                if size < 0:
+                    self.widen(-2 * size)
+            members, shares, targets, means, memo = ticket
+            parts = members[:size].copy(), shares[:size], targets[:size], means[:size], memo
+            return (*give_id(row, count, source, parts[1]), *parts)
+
+        return forecast
+
+    def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome (K,)."""
-        due: bool = kernel.mesh_learn(
-            self._grid, row, self.base, self.kernel.prior, self.rounding_cost(0),
-            self.spec.end(0), self.spec.realised, self._matrix, play, len(play[0]), drawn, scale,
-            outcome, number,
-        )  # fmt: skip
-        return due
+        base, prior, delta, end = self.base, self.prior, self.rounding_cost(0), self.spec.end(0)
+
+        def learn(
+            number: int, drawn: int, members: Indices, shares: Vector, targets: Points, means: Points,
+            memo: Points, scale: float, outcome: Vector,
+        ) -> bool:  # fmt: skip
+            ticket = (members, shares, targets, means, memo)
+            due: bool = kernel.mesh_learn(
+                self._grid, row, base, prior, delta, end, self.spec.realised, self._matrix, ticket,
+                len(members), drawn, scale, outcome, number,
+            )  # fmt: skip
+            return due
+
+        return learn
+
+    def lifted(self, play: Play, old: int, new: int) -> Play:
+        """There is one grid only."""
+        return play
 
     def encode(self, play: Play) -> list[float]:
         """Size, members, shares, targets, means, memo."""
-        return [float(len(play[0])), *(float(v) for part in play for v in part.ravel())]
+        return [float(len(play[2])), *(float(v) for part in play[2:] for v in part.ravel())]
 
-    def decode(self, numbers: list[float], level: int) -> Play:
+    def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked; an absent model is NaN."""
         classes = self.spec.classes
         members, shares = self._decode_support(numbers, level, 2 * classes)
@@ -156,7 +167,8 @@ class MeshExperts(ExpertRows, SimplexRows):
         said = memo[1 : 1 + self.inputs][present]
         check_vectors(np.concatenate((targets, means, memo[:1], said)))
         check_vectors(opinions[present].reshape(-1, classes))
-        return tuple(np.ascontiguousarray(part) for part in (members, shares, targets, means, memo))
+        parts = (members, shares, targets, means, memo)
+        return tuple(np.ascontiguousarray(part) for part in parts)
 
     def claims(self, row: Vector) -> list[Claim]:
         """Calibration error first, then the excess Brier score against each expert."""

@@ -1,4 +1,4 @@
-"""Checks of plays that come from outside: indices, shares and arrays of numbers."""
+"""Ids of plays, and checks of those that come from outside."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fullswap.base.protocols import Indices, Vector
+from fullswap.base.draws import Words
+from fullswap.base.protocols import Vector
+from fullswap.kernels.columns import NEXT_ID
+from fullswap.kernels.events import draw_place
+from fullswap.kernels.philox import uniform
 
 SHARES_TOLERANCE = 1e-9
 """How far shares may be from summing to 1."""
@@ -38,7 +42,9 @@ def check_unit(values: Vector, absent: bool = False) -> Vector:
     return values
 
 
-def support_of(members: Indices, shares: Vector) -> tuple[list[int], list[float]]:
-    """The points of positive share."""
-    held = shares > 0
-    return members[held].tolist(), shares[held].tolist()
+def give_id(row: Vector, count: int, source: Words, shares: Vector) -> tuple[int, int]:
+    """The id of the next forecast, of which ``count`` are given out, and the place it draws."""
+    number = int(row.item(NEXT_ID))
+    if count:
+        row[NEXT_ID] = number + count
+    return number, int(draw_place(shares, len(shares), uniform(source, number)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import simplex as kernel
@@ -14,6 +16,7 @@ from fullswap.kernels.fixed_point import MEAN, WEIGHT
 from fullswap.online.claims import Claim
 from fullswap.online.kind import SLACK, Play
 from fullswap.online.lattices import lookup_of
+from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
 from fullswap.theorems import LEDGER, Forecasts
 
@@ -24,7 +27,7 @@ STEPS_A_CELL = 100
 
 
 class SimplexMeans(SimplexRows):
-    """A play is (members, shares, what they recommend, the simplex searched from), arrays."""
+    """A play is (id, drawn, members, shares, what they recommend, the simplex searched from), arrays."""
 
     @property
     def width(self) -> int:  # type: ignore[override]
@@ -89,47 +92,53 @@ class SimplexMeans(SimplexRows):
         """Make room for supports of this size."""
         self.kernel = self._with_room(max(size, self._room))
 
-    def forecast(self, row: Vector, context: Any) -> Play:
+    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """Neighbouring points; a closed class where rounding spoils the search."""
-        level, size = int(row[LEVEL]), -1
-        while size < 0:
-            ticket = self._ticket(self._room)
-            spec = self.kernel
-            size = kernel.simplex_forecast(
-                row, self.base, self._lattices[level], self._work, spec.limit, spec.walk, ticket
-            )
-            if size < 0:
-                self.widen(-2 * size)
-        members, shares, targets, place = ticket
-        return members[:size].copy(), shares[:size], targets[:size], place
+        lattice, base, work = self._lattices[self.level_of(row)], self.base, self._work
 
-    def learn(
-        self,
-        row: Vector,
-        play: Play,
-        level: int,
-        drawn: int,
-        outcome: Any,
-        scale: float,
-        number: int,
-    ) -> bool:
+        def forecast(context: Any, count: int) -> Play:
+            size = -1
+            while size < 0:
+                ticket, spec = self._ticket(self._room), self.kernel
+                size = kernel.simplex_forecast(
+                    row, base, lattice, work, spec.limit, spec.walk, ticket
+                )
+                if size < 0:
+                    self.widen(-2 * size)
+            members, shares, targets, place = ticket
+            parts = members[:size].copy(), shares[:size], targets[:size], place
+            return (*give_id(row, count, source, parts[1]), *parts)
+
+        return forecast
+
+    def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome (K,)."""
-        now = int(row[LEVEL])
-        members, shares, targets, place = play
-        if level != now:  # the next search starts where the last one on this grid did
-            members = self.lift(members, level, now)
-            place = row[self.base - len(place) : self.base].astype(np.int64)
-        due: bool = kernel.simplex_learn(
-            row, self.base, self.rounding_cost(level), self.spec.end(now), self.spec.realised,
-            (members, shares, targets, place), len(members), drawn, scale, outcome, number,
-        )  # fmt: skip
-        return due
+        end, delta = self.spec.end(self.level_of(row)), self.rounding_cost(level)
+        base, realised = self.base, self.spec.realised
+
+        def learn(
+            number: int, drawn: int, members: Indices, shares: Vector, targets: Points, place: Indices,
+            scale: float, outcome: Vector,
+        ) -> bool:  # fmt: skip
+            ticket = (members, shares, targets, place)
+            due: bool = kernel.simplex_learn(
+                row, base, delta, end, realised, ticket, len(members), drawn, scale, outcome, number
+            )
+            return due
+
+        return learn
+
+    def lifted(self, play: Play, old: int, new: int) -> Play:
+        """The same points on a finer grid; the place of the search is left to the row."""
+        number, drawn, members, shares, targets, _ = play
+        lifted = self.lift(members, old, new)
+        return number, drawn, lifted, shares, targets, np.zeros(0, np.int64)
 
     def encode(self, play: Play) -> list[float]:
         """Size, members, shares, targets, place."""
-        return [float(len(play[0])), *(float(v) for part in play for v in part.ravel())]
+        return [float(len(play[2])), *(float(v) for part in play[2:] for v in part.ravel())]
 
-    def decode(self, numbers: list[float], level: int) -> Play:
+    def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked."""
         classes = self.spec.classes
         members, shares = self._decode_support(numbers, level, classes)

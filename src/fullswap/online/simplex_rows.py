@@ -9,13 +9,13 @@ import numpy as np
 from fullswap.base.protocols import Points, Vector
 from fullswap.grids.kuhn import simplex_geometry
 from fullswap.kernels.stationary import make_scratch
-from fullswap.online.kind import SLACK, Kind, Play
-from fullswap.online.plays import check_indices, check_shares, support_of
+from fullswap.online.kind import SLACK, Kind
+from fullswap.online.plays import check_indices, check_shares
 from fullswap.sets import Simplex
 
 
 class SimplexRows(Kind):
-    """A play is (members, shares, …): arrays of which the first two are the support."""
+    """A play is (id, members, shares, …): arrays, of which these two are the support."""
 
     pairs = False
 
@@ -23,18 +23,6 @@ class SimplexRows(Kind):
         """V: the largest variance of a distribution on one simplex of the grid."""
         simplex = Simplex(self.spec.classes - 1)
         return float(simplex_geometry(simplex, self.spec.levels[level].cells).variance)
-
-    def draw(self, play: Play, u: float) -> int:
-        """The place in the support."""
-        total, place = play[1][0], 0
-        while place < len(play[1]) - 1 and u >= total:
-            place += 1
-            total += play[1][place]
-        return place
-
-    def support(self, play: Play) -> tuple[Any, Any]:
-        """The points of positive weight."""
-        return support_of(play[0], play[1])
 
     def _walk(self, room: int) -> tuple[Any, ...]:
         """Scratch of a search for a closed class of at most so many points."""

@@ -19,21 +19,27 @@ class Forecast:
     for issued forecasts; ``mean`` is deterministic; ``points`` and ``weights`` (shape (m,), or
     (m, K) for K classes) are the whole distribution. ``id`` names the forecast when its outcome
     arrives late. It is also the ticket with which the outcome is learnt: ``level`` says on which
-    grid it was played.
+    grid it was played, ``key`` whose stream of a bank it belongs to.
     """
 
-    __slots__ = ("_drawn", "_kind", "_play", "id", "level")
+    __slots__ = ("_kind", "_play", "key", "level")
 
-    def __init__(self, kind: Kind, number: int, level: int, play: Play, drawn: int) -> None:
-        self.id = number
+    def __init__(self, kind: Kind, level: int, play: Play, key: Any = None) -> None:
+        self._kind = kind
+        self._play = play
         self.level = level
-        self._kind, self._play, self._drawn = kind, play, drawn
+        self.key = key
+
+    @property
+    def id(self) -> int:
+        """Names the forecast among those of its stream."""
+        return int(self._play[0])
 
     @property
     def points(self) -> Any:
         """Support of the distribution, shape (m,) or (m, K)."""
         indices, _ = self._kind.support(self._play)
-        return self._kind.points(self.level)[list(indices)]
+        return self._kind.points(self.level)[indices]
 
     @property
     def weights(self) -> Vector:
@@ -51,27 +57,24 @@ class Forecast:
     @property
     def issued(self) -> Any:
         """The point drawn from the distribution: a number, or K numbers."""
-        point = self._kind.points(self.level)[self._issued_index]
+        point = self._kind.points(self.level)[self._kind.issued(self._play)]
         return float(point) if np.ndim(point) == 0 else point.copy()
-
-    @property
-    def _issued_index(self) -> int:
-        return int(self._play[self._drawn] if self._kind.pairs else self._play[0][self._drawn])
 
     def learners(self, level: int) -> list[int]:
         """The points, of the grid of a level, that will learn from the outcome."""
-        own = [self._issued_index]
-        if not self._kind.spec.realised:
-            own = list(self._kind.support(self._play)[0])
-        lifted: list[int] = self._kind.lift(own, self.level, level).tolist()
-        return lifted if level > self.level else own
+        kind = self._kind
+        own = [kind.issued(self._play)]
+        if not kind.spec.realised:
+            own = kind.support(self._play)[0]
+        lifted: list[int] = own if level == self.level else kind.lift(own, self.level, level).tolist()
+        return lifted
 
     def same_as(self, other: Forecast) -> bool:
         """Whether distribution and draw are the same."""
         return self is other or (
-            self._drawn == other._drawn
+            self._play[:2] == other._play[:2]
             and self._kind.spec == other._kind.spec
-            and self.level == other.level
+            and (self.level, self.key) == (other.level, other.key)
             and np.array_equal(
                 self._kind.encode(self._play), other._kind.encode(other._play), equal_nan=True
             )
@@ -81,23 +84,22 @@ class Forecast:
         """Id, level, place of the draw, and the play as plain numbers; NaN is None."""
         numbers = self._kind.encode(self._play)
         plain = [None if value != value else value for value in numbers]
-        return [self.id, self.level, self._drawn, plain]
+        return [self.id, self.level, self._play[1], plain]
 
     @classmethod
-    def from_list(cls, kind: Kind, stored: Any) -> Forecast:
+    def from_list(cls, kind: Kind, stored: Any, key: Any = None) -> Forecast:
         """What ``to_list`` gave, checked against the grids of the kind."""
         if not isinstance(stored, list) or len(stored) != 4 or not isinstance(stored[3], list):
             checks.refuse("pending forecast", "be [id, level, drawn, numbers]", stored)
         number = checks.whole("id", stored[0], 0, checks.MOST_EVENTS)
         level = checks.whole("level", stored[1], 0, len(kind.spec.levels) - 1)
         numbers = [np.nan if v is None else checks.number("play", v) for v in stored[3]]
-        play = kind.decode(numbers, level)
-        size = 2 if kind.pairs else len(play[0])
-        drawn = checks.whole("drawn", stored[2], 0, size - 1)
-        weights = (play[2], 1 - play[2]) if kind.pairs else play[1]
+        played = kind.decode(numbers, level)
+        weights = (played[2], 1 - played[2]) if kind.pairs else played[1]
+        drawn = checks.whole("drawn", stored[2], 0, len(weights) - 1)
         if not weights[drawn] > 0:
             checks.refuse("drawn", "be a point of positive weight", drawn)
-        return cls(kind, number, level, play, drawn)
+        return cls(kind, level, (number, drawn, *played), key)
 
     def __repr__(self) -> str:
         grid = self._kind.points(self.level)
@@ -109,11 +111,12 @@ class Forecast:
 class Pending:
     """The forecasts of one stream that wait, and how many wait at each grid point."""
 
-    __slots__ = ("_counts", "_level", "tickets")
+    __slots__ = ("counts", "_level", "tickets")
 
     def __init__(self) -> None:
         self.tickets: dict[int, Forecast] = {}
-        self._counts: dict[int, int] | None = None  # of the grid points of one level
+        self.counts: dict[int, int] | None = None
+        """Forecasts by grid point of one level; None until several wait."""
         self._level = 0
 
     def __len__(self) -> int:
@@ -122,19 +125,26 @@ class Pending:
     def __iter__(self) -> Iterator[Forecast]:
         return iter(sorted(self.tickets.values(), key=lambda ticket: ticket.id))
 
-    def add(self, ticket: Forecast) -> None:
+    def add(self, number: int, ticket: Forecast) -> None:
         """One more waits."""
-        if self.tickets and self._counts is not None:
-            self._count(ticket, 1)
-        self.tickets[ticket.id] = ticket
+        self.tickets[number] = ticket
+        if self.counts is not None:
+            self.count(ticket, 1)
 
-    def remove(self, ticket: Forecast) -> None:
-        """This one waits no longer."""
-        del self.tickets[ticket.id]
-        if not self.tickets:
-            self._counts = None
-        elif self._counts is not None:
-            self._count(ticket, -1)
+    def remove(self, number: int, ticket: Forecast) -> None:
+        """One waits no longer."""
+        del self.tickets[number]
+        self.removed(ticket)
+
+    def removed(self, ticket: Forecast) -> None:
+        """The same for one that is gone from the tickets already."""
+        if self.counts is not None:
+            self.count(ticket, -1)
+
+    def restore(self, number: int, ticket: Forecast) -> None:
+        """It waits again, after an interrupt."""
+        self.tickets[number] = ticket
+        self.counts = None
 
     def find(self, forecast: Any, next_id: int) -> Forecast:
         """The forecast that is meant by itself, by its id, or by None if it is the only one."""
@@ -161,31 +171,28 @@ class Pending:
             raise ValueError(f"forecast {number} was made by another forecaster")
         return ticket
 
-    def recount(self) -> None:
-        """Count anew when asked next."""
-        self._counts = None
-
-    def waiting(self, kind: Kind, level: int, learners: Any) -> int:
+    def waiting(self, level: int, learners: Any) -> int:
         """Most forecasts that wait at one of these grid points of a level."""
-        totals = self._totals(kind, level)
+        totals = self._totals(level)
         return max((totals.get(int(i), 0) for i in learners), default=0)
 
-    def most(self, kind: Kind, level: int) -> int:
+    def most(self, level: int) -> int:
         """Most forecasts that wait at one grid point of a level."""
-        return max(self._totals(kind, level).values(), default=0)
+        return max(self._totals(level).values(), default=0)
 
-    def _totals(self, kind: Kind, level: int) -> dict[int, int]:
-        if self._counts is None or self._level != level:
-            self._counts, self._level = {}, level
+    def _totals(self, level: int) -> dict[int, int]:
+        if self.counts is None or self._level != level:
+            self.counts, self._level = {}, level
             for ticket in self.tickets.values():
-                self._count(ticket, 1)
-        return self._counts
+                self.count(ticket, 1)
+        return self.counts
 
-    def _count(self, ticket: Forecast, by: int) -> None:
-        assert self._counts is not None
+    def count(self, ticket: Forecast, by: int) -> None:
+        """So many more wait where this forecast learns."""
+        assert self.counts is not None
         for index in ticket.learners(self._level):
-            count = self._counts.get(index, 0) + by
+            count = self.counts.get(index, 0) + by
             if count > 0:
-                self._counts[index] = count
+                self.counts[index] = count
             else:
-                self._counts.pop(index, None)
+                self.counts.pop(index, None)

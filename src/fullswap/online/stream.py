@@ -1,0 +1,142 @@
+"""One stream: its row, its draws and its forecasts that wait. Forecasters and banks stand on this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fullswap.base.draws import Draws
+from fullswap.base.protocols import Mixture, Vector
+from fullswap.kernels.columns import DELAY, LEARNT, LEVEL, MASS, NEXT_ID, OVERLAP, ROUNDS
+from fullswap.online.loop import Recorded
+from fullswap.online.rows import Rows
+from fullswap.online.tickets import Forecast, Pending
+
+
+class Stream:
+    """The verbs of single events on one row of many, or on the only one."""
+
+    __slots__ = (
+        "_alone", "_forecast", "_learn", "_level", "_row", "draws", "index", "key", "kind",
+        "pending", "rows",
+    )  # fmt: skip
+
+    def __init__(
+        self, rows: Rows, draws: Draws, pending: Pending, index: int = 0, key: Any = None
+    ) -> None:
+        self.rows, self.kind = rows, rows.kind
+        self.draws, self.pending = draws, pending
+        self.index, self.key = index, key
+        self._alone = key is None
+        self._row: Vector | None = None
+
+    @property
+    def row(self) -> Vector:
+        """The row: a view, until it is refined."""
+        return self.rows.arena if self._alone else self.rows.row(self.index)
+
+    def _bind(self, row: Vector) -> None:
+        """Prepare the verbs for a row that is new here; it is marked as known last."""
+        self._level = self.kind.level_of(row)
+        self._forecast = self.kind.forecaster(row, self.draws.source)
+        self._learn = self.kind.learner(row, self._level)
+        self._row = row
+
+    def predict(self, context: Any) -> Forecast:
+        """Forecast the next event."""
+        row = self.rows.arena if self._alone else self.row
+        if row is not self._row:
+            self._bind(row)
+        play, pending = self._forecast(context, 1), self.pending
+        ticket = pending.tickets[play[0]] = Forecast(self.kind, self._level, play, self.key)
+        if pending.counts is not None:
+            pending.count(ticket, 1)
+        return ticket
+
+    def peek(self, context: Any) -> Mixture:
+        """The distribution that would be forecast; nothing is drawn and nothing changes."""
+        row = self.row
+        indices, weights = self.kind.support(self.kind.forecaster(row, self.draws.source)(context, 0))
+        grid = self.kind.points(self.kind.level_of(row))
+        return Mixture(grid[indices], np.array(weights), np.array(indices))
+
+    def find(self, forecast: Any) -> Forecast:
+        """The pending forecast that is meant: itself, its id, or None if it is the only one."""
+        return self.pending.find(forecast, int(self.row[NEXT_ID]))
+
+    def learn(self, ticket: Forecast, outcome: Any, scale: float) -> None:
+        """Take the outcome of a pending forecast; both have been checked.
+
+        Learning is one step of compiled code, so after an interrupt the row itself says whether it
+        was taken: an outcome is learnt once or not at all.
+        """
+        row = self.rows.arena if self._alone else self.row
+        if row is not self._row:
+            self._bind(row)
+        play, pending = ticket._play, self.pending
+        number, learn = play[0], self._learn
+        if ticket.level != self._level:
+            play = self.kind.lifted(play, ticket.level, self._level)
+            learn = self.kind.learner(row, ticket.level)
+        try:
+            del pending.tickets[number]
+            if pending.tickets:
+                self._note_lateness(row, ticket, scale)
+            due = learn(*play, scale, outcome)
+        except BaseException:
+            if row[LEARNT] != number:
+                pending.restore(number, ticket)
+            raise
+        if due:
+            self.rows.refine(self.index)
+
+    def settle(self) -> Vector:
+        """The row; refined, if an interrupt came before that."""
+        row = self.row
+        while self.kind.spec.level_at(float(row[MASS])) > row[LEVEL]:
+            self.rows.refine(self.index)
+            row = self.row
+        return row
+
+    # --- outcomes that come late ------------------------------------------------------------------
+
+    def _note_lateness(self, row: Vector, ticket: Forecast, scale: float) -> None:
+        """How many others wait, where this forecast learns and anywhere."""
+        self.pending.removed(ticket)
+        if scale <= 0:
+            return
+        level = self.kind.level_of(row)
+        waiting = self.pending.waiting(level, ticket.learners(level))
+        row[OVERLAP] = max(row[OVERLAP], len(self.pending))
+        row[DELAY] = max(row[DELAY], waiting)
+
+    def expect_lateness(self) -> Callable[[Recorded, Any], None]:
+        """Before a stretch of a run: note the most that it can find waiting, should it be cut short.
+
+        What comes back is to be called after it, with the record of this stream's events and which of
+        them were learnt: it notes what waited where they learnt, as single updates do.
+        """
+        row = self.row
+        delay, overlap = float(row[DELAY]), float(row[OVERLAP])
+        row[OVERLAP] = max(overlap, len(self.pending))
+        row[DELAY] = max(delay, self.pending.most(self.kind.level_of(row)))
+
+        def settle(recorded: Recorded, learnt: Any) -> None:
+            indices, weights, issued = recorded
+            realised = self.kind.spec.realised
+            places = issued[:, None] if realised else np.where(weights > 0, indices, -1)
+            used = np.unique(places[learnt])
+            row = self.row
+            level = self.kind.level_of(row)
+            waiting = self.pending.waiting(level, self.kind.finest(level)[used[used >= 0]])
+            row[DELAY] = max(delay, waiting)
+            row[OVERLAP] = max(overlap, len(self.pending) if learnt.any() else 0)
+
+        return settle
+
+
+def is_fresh(row: Vector) -> bool:
+    """Whether a stream has seen nothing yet."""
+    return bool(row[ROUNDS] == 0 and row[NEXT_ID] == 0)
