@@ -17,6 +17,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Bank": "fullswap.forecasting",
     "Certificate": "fullswap.certificates",
     "Forecast": "fullswap.forecasting",
     "Forecaster": "fullswap.forecasting",

@@ -5,14 +5,20 @@ for the probabilities of models. Each forecast is a distribution over a few grid
 which one is drawn and issued; its guarantee, a number, stands beside the measured error.
 """
 
+from fullswap.forecasting.bank import Bank
 from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.multiclass import MulticlassForecaster
+from fullswap.forecasting.one_vs_rest import OneVsRest, OneVsRestForecast, OneVsRestRun
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.online.tickets import Forecast
 
 __all__ = [
+    "Bank",
     "Forecast",
     "Forecaster",
     "MulticlassForecaster",
+    "OneVsRest",
+    "OneVsRestForecast",
+    "OneVsRestRun",
     "Recalibrator",
 ]

@@ -60,6 +60,14 @@ class OnlineForecaster(ABC):
     def _outcomes(self, outcomes: Any) -> Any:
         """A checked array of outcomes; rows are events."""
 
+    @abstractmethod
+    def _contexts(self, *columns: Any) -> Any:
+        """What comes with events before their outcomes, checked; None if nothing does."""
+
+    @abstractmethod
+    def _read(self, *columns: Any) -> tuple[Any, Any]:
+        """Contexts and outcomes of many events, checked: the columns of ``run``."""
+
     # --- settings -----------------------------------------------------------------------------
 
     @property

@@ -115,7 +115,13 @@ class Forecaster(OnlineForecaster):
         The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
         forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
         """
-        return self._run(None, self._outcomes(outcomes), sample_weight, record, progress)
+        return self._run(*self._read(outcomes), sample_weight, record, progress)
 
     _outcome = staticmethod(binary_outcome)
     _outcomes = staticmethod(binary_outcomes)
+
+    def _contexts(self) -> None:
+        return None
+
+    def _read(self, outcomes: Any) -> tuple[None, Any]:
+        return None, self._outcomes(outcomes)

@@ -105,7 +105,14 @@ def context_of(p: Any, models: int, classes: int) -> Any:
         array = array[None]
     if array.shape != shape:
         checks.refuse_shape("p", _shown(shape, models), array)
-    return _checked(array[None], models, classes)[0]
+    return event_of(_checked(array[None], models, classes), 0)
+
+
+def event_of(contexts: Any, event: int) -> Any:
+    """What comes with one of many events: a number if it is one."""
+    if contexts is None:
+        return None
+    return float(contexts[event, 0]) if contexts.shape[1:] == (1,) else contexts[event]
 
 
 def contexts_of(p: Any, models: int, classes: int) -> Any:

@@ -100,10 +100,16 @@ class MulticlassForecaster(OnlineForecaster):
         The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
         forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
         """
-        return self._run(None, self._outcomes(outcomes), sample_weight, record, progress)
+        return self._run(*self._read(outcomes), sample_weight, record, progress)
 
     def _outcome(self, outcome: Any) -> Vector:
         return class_row(outcome, self.classes)
 
     def _outcomes(self, outcomes: Any) -> Any:
         return class_rows(outcomes, self.classes)
+
+    def _contexts(self) -> None:
+        return None
+
+    def _read(self, outcomes: Any) -> tuple[None, Any]:
+        return None, self._outcomes(outcomes)

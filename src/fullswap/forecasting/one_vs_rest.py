@@ -1,21 +1,43 @@
-"""Many classes by one binary forecaster each: any number of classes, a weaker guarantee."""
+"""Many classes by one binary stream each: any number of classes, a weaker guarantee."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 
+from fullswap.base import checks
+from fullswap.base.draws import Draws
+from fullswap.base.progress import Progress
 from fullswap.base.protocols import Points, Vector
 from fullswap.base.records import Record
-from fullswap.certificates import Certificate
+from fullswap.certificates import Certificate, Quantity, Subject
+from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.checks import checked_classes, class_row, class_rows, row_sums
-from fullswap.forecasting.forecast import Forecast
-from fullswap.forecasting.state import Draws, pack, unpack
+from fullswap.forecasting.guarantees import certificates_of
+from fullswap.forecasting.inputs import (
+    class_row,
+    class_rows,
+    contexts_of,
+    event_of,
+    scale_of,
+    scales_of,
+)
+from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
+from fullswap.kernels.columns import NEXT_ID, ROUNDS
+from fullswap.online.kinds import kind_of
+from fullswap.online.loop import STRETCH, joined, record_of, run_events
+from fullswap.online.rows import Rows
+from fullswap.online.spec import Spec
+from fullswap.online.stream import Stream, is_fresh
+from fullswap.online.tickets import Forecast, Pending
 
-MAX_CLASSES = 1000
+MOST_CLASSES = 1000
+FIELDS = frozenset({"spec", "seed", "classes"})
 NOT_GUARANTEED = (
     "each class's own forecasts are calibrated before they are normalised (certificates()), "
     "which bounds nothing for the normalised vectors"
@@ -61,18 +83,26 @@ class OneVsRestForecast:
 
 
 class OneVsRestRun:
-    """Forecasts of a run of T events; ``parts`` are the runs of the classes."""
+    """Forecasts of a run of T events; ``record`` has those of all classes, event by event."""
 
-    def __init__(self, parts: tuple[Record, ...]) -> None:
-        self.parts = parts
+    def __init__(self, record: Record, classes: int) -> None:
+        self.record, self.classes = record, classes
 
     def __len__(self) -> int:
-        return len(self.parts[0])
+        return len(self.record) // self.classes
+
+    def part(self, k: int) -> Record:
+        """The forecasts of class k."""
+        whole, own = self.record, slice(k, None, self.classes)
+        assert whole.issued_indices is not None
+        return Record.of_forecasts(
+            whole.points, whole.indices[own], whole.weights[own], whole.issued_indices[own]
+        )
 
     @property
     def unnormalised(self) -> Points:
         """What each class issued, shape (T, K)."""
-        return np.column_stack([part.issued for part in self.parts])
+        return self.record.issued.reshape(-1, self.classes)
 
     @property
     def issued(self) -> Points:
@@ -82,11 +112,11 @@ class OneVsRestRun:
     @property
     def mean(self) -> Points:
         """The means of the classes, normalised, shape (T, K)."""
-        return normalised(np.column_stack([part.mean for part in self.parts]))
+        return normalised(self.record.mean.reshape(-1, self.classes))
 
 
 class OneVsRest:
-    """What ``MulticlassForecaster(method="one_vs_rest")`` is: a ``Forecaster`` for each class.
+    """Forecast events of many classes by a yes-or-no stream for each.
 
     Class k is a yes-or-no event with outcome y_k. Its issued forecasts are calibrated with the
     binary guarantee, and draw from a stream of their own. A vector is the K forecasts divided by
@@ -94,9 +124,18 @@ class OneVsRest:
 
     Guarantee: none for the normalised vectors; ``certificates()`` has one for each class.
 
+    Parameters
+    ----------
+    classes : int
+        Number of classes K, from 2 to 1000.
+    pattern : Forecaster, Recalibrator or None
+        A forecaster of yes-or-no events without events: what every class begins as. None: a
+        ``Forecaster()``. A ``Recalibrator`` takes K probabilities of each model with every event.
+
     Examples
     --------
-    >>> forecaster = OneVsRest(20, horizon=100, seed=1)
+    >>> from fullswap import Forecaster
+    >>> forecaster = OneVsRest(20, Forecaster(horizon=100, seed=1))
     >>> run = forecaster.run(np.arange(100) % 20)
     >>> run.issued.shape, forecaster.guarantee
     ((100, 20), nan)
@@ -104,45 +143,84 @@ class OneVsRest:
     True
     """
 
-    method = "one_vs_rest"
+    def __init__(self, classes: int, pattern: OnlineForecaster | None = None) -> None:
+        pattern = Forecaster() if pattern is None else pattern
+        if not isinstance(pattern, Forecaster | Recalibrator) or pattern.spec.classes != 2:
+            checks.refuse("pattern", "be a forecaster of yes-or-no events", pattern)
+        if not is_fresh(pattern._stream.row) or pattern.pending:
+            checks.refuse("pattern", "be a forecaster without events", pattern)
+        least = 3 if pattern.spec.models else 2
+        checks.whole("classes", classes, least, MOST_CLASSES)
+        self._adopt(int(classes), pattern.spec, pattern._stream.draws.seed)
 
-    def __init__(
-        self,
-        classes: int,
-        horizon: int | None = None,
-        feedback: str = "realised",
-        seed: Any = 0,
-        *,
-        max_weight: float = 1.0,
-    ) -> None:
-        self.classes = checked_classes(classes, MAX_CLASSES)
-        seeds = (Draws(seed).some(self.classes) * 2**53).astype(np.int64)
+    def _adopt(self, classes: int, spec: Spec, seed: int) -> None:
+        self.classes, self._spec, self._seed = classes, spec, seed
+        self._rows = Rows(kind_of(spec), seed, list(range(classes)))
         self._parts = tuple(
-            Forecaster(horizon, feedback=feedback, seed=own, max_weight=max_weight)
-            for own in seeds.tolist()
+            Stream(self._rows, Draws(seed, k), Pending(), k, (k,)) for k in range(classes)
         )
-        self.horizon, self.feedback = horizon, feedback
-        self.max_weight = self._parts[0].max_weight
+
+    @property
+    def spec(self) -> Spec:
+        """The kind of forecaster of each class, as plain data."""
+        return self._spec
+
+    @property
+    def rounds(self) -> int:
+        """Events with an outcome so far."""
+        return int(self._parts[0].row[ROUNDS])
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """All classes go through an event, or none: what breaks off is undone."""
+        rows = self._rows.snapshot()
+        waiting = [dict(part.pending.tickets) for part in self._parts]
+        try:
+            yield
+        except BaseException:
+            self._rows.restore(rows)
+            for part, tickets in zip(self._parts, waiting, strict=True):
+                part.pending.tickets, part.pending.counts = tickets, None
+            raise
 
     # --- the verbs --------------------------------------------------------------------------
 
-    def predict(self) -> OneVsRestForecast:
-        """Forecast the next event."""
-        return OneVsRestForecast(tuple(part.predict() for part in self._parts))
+    def predict(self, p: Any = None) -> OneVsRestForecast:
+        """Forecast the next event, for which the models say p (K,) or (models, K) if there are any."""
+        contexts = self._contexts(None if p is None else np.asarray(p)[None])
+        with self._whole():
+            parts = tuple(part.predict(self._context(contexts, 0, part.index)) for part in self._parts)
+        return OneVsRestForecast(parts)
+
+    def peek(self, p: Any = None) -> Vector:
+        """The normalised means of the next forecast; nothing is drawn and nothing changes."""
+        contexts = self._contexts(None if p is None else np.asarray(p)[None])
+        mixtures = [part.peek(self._context(contexts, 0, part.index)) for part in self._parts]
+        return normalised(np.array([float(m.weights @ m.points) for m in mixtures]))
 
     def update(self, outcome: Any, forecast: Any = None, weight: float = 1.0) -> None:
         """Learn the outcome of a forecast: a class, or K probabilities."""
         row = class_row(outcome, self.classes)
-        number = self._number(forecast)
-        # All classes are in the same state: if one refuses, the first does, and none has changed.
-        for part, value in zip(self._parts, row.tolist(), strict=True):
-            part.update(value, number, weight)
+        scale = scale_of(weight, self._spec.max_weight)
+        tickets = self._tickets(forecast)
+        with self._whole():
+            for part, ticket, value in zip(self._parts, tickets, row.tolist(), strict=True):
+                part.learn(ticket, value, scale)
 
     def drop(self, forecast: Any) -> None:
         """The outcome of this forecast will never come: forget it, and learn nothing."""
-        number = self._number(forecast)
-        for part in self._parts:
-            part.drop(number)
+        tickets = self._tickets(forecast)
+        with self._whole():
+            for part, ticket in zip(self._parts, tickets, strict=True):
+                part.pending.remove(ticket.id, ticket)
+
+    def _tickets(self, forecast: Any) -> list[Forecast]:
+        if isinstance(forecast, OneVsRestForecast):
+            if len(forecast.parts) != self.classes:
+                checks.refuse("forecast", "be made by this forecaster", forecast)
+            pairs = zip(self._parts, forecast.parts, strict=True)
+            return [part.find(own) for part, own in pairs]
+        return [part.find(forecast) for part in self._parts]
 
     @property
     def pending(self) -> tuple[OneVsRestForecast, ...]:
@@ -152,27 +230,56 @@ class OneVsRest:
 
     def run(
         self,
-        outcomes: Any,
+        *columns: Any,
         sample_weight: Any = None,
-        *,
         record: bool = True,
         progress: bool | None = None,
     ) -> OneVsRestRun | None:
         """Forecast and learn classes (T,) or probabilities (T, K), in compiled code.
 
-        The same numbers as the loop of ``predict`` and ``update``.
+        The same numbers as the loop of ``predict`` and ``update``. ``columns`` are the outcomes; with
+        models their probabilities (T, K) or (T, models, K) first.
         """
-        checked = class_rows(outcomes, self.classes)
-        runs = []
-        for k, part in enumerate(self._parts):
-            column = checked[:, k] if checked.ndim == 2 else (checked == k).astype(float)
-            runs.append(part.run(column, sample_weight, record=record, progress=progress))
-        return OneVsRestRun(tuple(run for run in runs if run is not None)) if record else None
+        if len(columns) != (2 if self._spec.models else 1):
+            wanted = "p and outcomes" if self._spec.models else "outcomes"
+            raise ValueError(f"run must be given {wanted}, got {len(columns)} arrays")
+        if self.pending:
+            raise ValueError("run must begin when every forecast had its outcome, got pending ones")
+        table = class_rows(columns[-1], self.classes)
+        contexts = self._contexts(columns[0] if len(columns) == 2 else None)
+        if contexts is not None:
+            checks.same_length("p", contexts, "outcomes", len(table))
+        scales = scales_of(sample_weight, len(table), self._spec.max_weight)
+        parts, classes = [], np.arange(self.classes)
+        events = max(STRETCH // self.classes, 1)
+        with Progress(len(table), progress, "events") as bar:
+            for done in range(0, len(table), events):
+                part = slice(done, done + events)
+                own = None if contexts is None else _by_class(contexts[part])
+                with self._whole():
+                    recorded = run_events(
+                        self._rows, np.tile(classes, len(table[part])), own, table[part].ravel(),
+                        np.repeat(scales[part], self.classes), record, False,
+                    )  # fmt: skip
+                parts.append(recorded)
+                bar.update(done)
+        if not record:
+            return None
+        kind = self._rows.kind
+        whole = joined([part for part in parts if part is not None], kind.width)
+        return OneVsRestRun(record_of(kind, kind.level_in_view(whole[2]), whole), self.classes)
 
-    @property
-    def rounds(self) -> int:
-        """Events with an outcome so far."""
-        return self._parts[0].rounds
+    def _contexts(self, p: Any) -> Any:
+        """Probabilities (T, models, K), checked; None without models."""
+        if not self._spec.models:
+            if p is not None:
+                checks.refuse("p", "be left out: no model is recalibrated", p)
+            return None
+        return contexts_of(p, self._spec.models, self.classes)
+
+    @staticmethod
+    def _context(contexts: Any, event: int, k: int) -> Any:
+        return None if contexts is None else event_of(contexts[:, :, k], event)
 
     # --- measured against guaranteed ---------------------------------------------------------
 
@@ -183,64 +290,88 @@ class OneVsRest:
 
     def certificate(self) -> Certificate:
         """Errors of the classes before they are normalised, summed; no guarantee for vectors."""
-        parts = self.certificates()
-        return Certificate(
-            f"sum over the classes of their own {parts[0].quantity}",
-            self.rounds,
-            math.fsum(part.measured for part in parts),
-            None,
-            None,
-            parts[0].theorem,
-            (NOT_GUARANTEED,),
-        )
+        return sum_over_classes(self.certificates(), NOT_GUARANTEED)
 
     def certificates(self) -> tuple[Certificate, ...]:
         """For each class, the error of its own forecasts beside its guarantee."""
-        return tuple(part.certificate() for part in self._parts)
+        return tuple(certificates_of(part.kind, part.row)[0] for part in self._parts)
 
     def explain(self) -> str:
         """What was chosen, and what is not guaranteed."""
+        first = self.certificates()[0]
         return (
             f"one binary forecaster for each of {self.classes} classes, divided by their sum\n"
-            f"not guaranteed: {NOT_GUARANTEED}\neach class:\n{self._parts[0].explain()}"
+            f"not guaranteed: {NOT_GUARANTEED}\neach class: {first}"
         )
 
     # --- saved state ----------------------------------------------------------------------
 
+    def copy(self) -> Self:
+        """The same forecaster once more: it goes on with the same forecasts and draws."""
+        return self.from_json(self.to_json())
+
     def to_json(self) -> str:
-        """The whole state, pending forecasts and random generators included, as JSON."""
-        settings = {"classes": self.classes, "method": self.method}
-        return pack(
-            "MulticlassForecaster",
-            {"settings": settings, "parts": [part.to_json() for part in self._parts]},
-        )
+        """The whole state, pending forecasts and seed of the draws included, as JSON."""
+        parts = [
+            [pack_row(part.settle()), [ticket.to_list() for ticket in part.pending]]
+            for part in self._parts
+        ]
+        content = {"spec": self._spec.to_dict(), "seed": str(self._seed), "classes": parts}
+        return pack("OneVsRest", content)
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str | bytes) -> Self:
         """The forecaster that ``to_json`` wrote: it goes on with the same forecasts and draws."""
-        stored = unpack("MulticlassForecaster", text)
-        try:
-            if stored["settings"]["method"] != cls.method:
-                raise ValueError("text is the state of a grid: read it with MulticlassForecaster")
-            self = cls(stored["settings"]["classes"])
-            self._parts = tuple(Forecaster.from_json(part) for part in stored["parts"])
-            first = self._parts[0]
-        except (KeyError, TypeError, IndexError) as error:
-            raise ValueError(f"text is damaged: {type(error).__name__} {error}") from None
-        self.horizon, self.feedback = first.horizon, first.feedback
-        self.max_weight = first.max_weight
+        stored = unpack("OneVsRest", text, FIELDS)
+        spec, parts = Spec.from_dict(stored["spec"]), stored["classes"]
+        if spec.classes != 2 or spec.kind == "simplex":
+            checks.refuse("spec", "be of a forecaster of yes-or-no events", spec.kind)
+        least = 3 if spec.models else 2
+        if not isinstance(parts, list) or not least <= len(parts) <= MOST_CLASSES:
+            checks.refuse("classes", f"be a list of {least} to {MOST_CLASSES}", type(parts).__name__)
+        kind, entries = kind_of(spec), []
+        for k, entry in enumerate(parts):
+            if not isinstance(entry, list) or len(entry) != 2:
+                checks.refuse("classes", "be [row, pending] each", entry)
+            entries.append(unpack_stream(kind, entry[0], entry[1], (k,)))
+        counts = {
+            (row[ROUNDS], row[NEXT_ID], tuple(ticket.id for ticket in tickets))
+            for row, tickets in entries
+        }
+        if len(counts) > 1:
+            raise ValueError("classes must have seen the same events, got others")
+        self = object.__new__(cls)
+        self._adopt(len(parts), spec, unpack_number("seed", stored["seed"]))
+        for part, (row, tickets) in zip(self._parts, entries, strict=True):
+            self._rows.put(part.index, row)
+            for ticket in tickets:
+                part.pending.add(ticket.id, ticket)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, (self.to_json(),)
 
-    def _number(self, forecast: Any) -> Any:
-        """The id of a forecast of this forecaster; anything else is for the classes to refuse."""
-        if not isinstance(forecast, OneVsRestForecast):
-            return forecast
-        for part, mine in zip(forecast.parts, self._parts, strict=False):
-            mine._found(part)
-        return forecast.id
+    def __repr__(self) -> str:
+        return f"OneVsRest(classes={self.classes}; {self.rounds} events)"
+
+
+def _by_class(contexts: Any) -> Any:
+    """(T, models, K) as (T·K, models): what comes with the events of all classes, one by one."""
+    return np.ascontiguousarray(contexts.transpose(0, 2, 1).reshape(-1, contexts.shape[1]))
+
+
+def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate:
+    """Errors of the classes, summed; no guarantee for vectors."""
+    return Certificate(
+        Quantity.SUM_OVER_CLASSES,
+        parts[0].rounds,
+        math.fsum(part.measured for part in parts),
+        None,
+        None,
+        parts[0].theorem,
+        (broken,),
+        subject=Subject(parts[0].subject),
+    )
 
 
 def normalised(rows: Any) -> Any:
@@ -252,6 +383,6 @@ def normalised(rows: Any) -> Any:
     array([[0.25, 0.25, 0.5 ],
            [0.33, 0.33, 0.33]])
     """
-    sums = row_sums(rows)
+    sums = checks.row_sums(rows)
     safe = np.where(sums > 0, sums, 1.0)[..., None]
     return np.where(sums[..., None] > 0, rows / safe, 1.0 / rows.shape[-1])

@@ -129,14 +129,19 @@ class Recalibrator(OnlineForecaster):
         (T, models); with K > 2 classes (T, K) or (T, models, K). ``record=False`` keeps no
         forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
         """
-        results = self._outcomes(outcomes)
-        contexts = contexts_of(p, self.models, self.classes)
+        return self._run(*self._read(p, outcomes), sample_weight, record, progress)
+
+    def _contexts(self, p: Any) -> Any:
+        return contexts_of(p, self.models, self.classes)
+
+    def _read(self, p: Any, outcomes: Any) -> tuple[Any, Any]:
+        results, contexts = self._outcomes(outcomes), self._contexts(p)
         if len(contexts) != len(results):
             raise ValueError(
                 "p and outcomes must be equally long, "
                 f"got {len(contexts)} and {len(results)} events"
             )
-        return self._run(contexts, results, sample_weight, record, progress)
+        return contexts, results
 
     def _outcome(self, outcome: Any) -> Any:
         if self._spec.classes == 2:

@@ -96,7 +96,9 @@ def unpack_number(name: str, text: Any) -> int:
     return int(text)
 
 
-def unpack_stream(kind: Kind, text: Any, pending: Any) -> tuple[Vector, list[Forecast]]:
+def unpack_stream(
+    kind: Kind, text: Any, pending: Any, key: Any = None
+) -> tuple[Vector, list[Forecast]]:
     """A stored row and the forecasts that wait, both checked against the kind."""
     row = unpack_row(text)
     if len(row) < HEAD:
@@ -104,7 +106,7 @@ def unpack_stream(kind: Kind, text: Any, pending: Any) -> tuple[Vector, list[For
     kind.check(row)
     if not isinstance(pending, list):
         checks.refuse("pending", "be a list", pending)
-    tickets = [Forecast.from_list(kind, stored) for stored in pending]
+    tickets = [Forecast.from_list(kind, stored, key) for stored in pending]
     ids = [ticket.id for ticket in tickets]
     sound = (
         len(set(ids)) == len(ids)
@@ -115,3 +117,26 @@ def unpack_stream(kind: Kind, text: Any, pending: Any) -> tuple[Vector, list[For
     if not sound:
         checks.refuse("pending", "be forecasts of this row", ids)
     return row, tickets
+
+
+def plain_key(key: Any) -> Any:
+    """A key of a bank as JSON knows it: tuples and bytes are marked."""
+    if isinstance(key, tuple):
+        return {"tuple": [plain_key(part) for part in key]}
+    if isinstance(key, bytes):
+        return {"bytes": base64.b64encode(key).decode()}
+    return key.item() if isinstance(key, np.generic) else key
+
+
+def key_of(stored: Any) -> Any:
+    """What ``plain_key`` gave."""
+    if isinstance(stored, dict) and list(stored) == ["tuple"] and isinstance(stored["tuple"], list):
+        return tuple(key_of(part) for part in stored["tuple"])
+    if isinstance(stored, dict) and list(stored) == ["bytes"] and isinstance(stored["bytes"], str):
+        try:
+            return base64.b64decode(stored["bytes"], validate=True)
+        except (binascii.Error, ValueError):
+            checks.refuse("key", "be bytes in base64", stored)
+    if not isinstance(stored, str | int | float | bool) or stored != stored:
+        checks.refuse("key", "be a text, a number, bytes or a tuple of such", stored)
+    return stored

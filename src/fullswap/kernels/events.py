@@ -121,6 +121,15 @@ def move(spec, arena, start, room, stream):
     return True
 
 
+@njit(cache=True)
+def relocate(arena, start, new_arena, new_start, widths):
+    """Copy every stream's row to its place in another arena."""
+    for stream in range(start.shape[0]):
+        old, new = start[stream], new_start[stream]
+        for k in range(widths[stream]):
+            new_arena[new + k] = arena[old + k]
+
+
 @intrinsic
 def _fetch(typing_context, array, index):
     """Ask for the memory at this place of an array, to be written soon."""

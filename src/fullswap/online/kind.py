@@ -116,6 +116,11 @@ class Kind(ABC):
         parts = [self.lift(np.arange(first[k + 1] - first[k]), k, level) for k in range(level + 1)]
         return np.concatenate(parts)
 
+    def level_in_view(self, places: Any) -> int:
+        """The finest level to which one of these places in the grid of all levels belongs."""
+        most = int(places.max(initial=0))
+        return int(np.searchsorted(self._first, most, side="right")) - 1
+
     # --- rows ---------------------------------------------------------------------------------
 
     @property

@@ -108,3 +108,13 @@ def _widened(recorded: Recorded, width: int) -> Recorded:
     wider[1][:, : weights.shape[1]] = weights
     wider[2][:] = issued
     return wider
+
+
+def joined(parts: list[Recorded], width: int) -> Recorded:
+    """Records one after the other, as wide as the widest."""
+    width = max([width, *(part[0].shape[1] for part in parts)])
+    wide = [_widened(part, width) if part[0].shape[1] < width else part for part in parts]
+    if not wide:
+        return _room(0, width)
+    indices, weights, issued = zip(*wide, strict=True)
+    return np.concatenate(indices), np.concatenate(weights), np.concatenate(issued)

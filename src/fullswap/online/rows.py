@@ -84,8 +84,21 @@ class Rows:
             self.arena, self._room = arena, room
             return
         if self._room[0] + wider > len(self.arena):
-            self.arena = _grown(self.arena, int(self._room[0]) + wider)
+            self._compact(wider)
         events.move(kind.kernel, self.arena, self.start, self._room, stream)
+
+    def _compact(self, more: int) -> None:
+        """A new arena without the places that rows have left, and with room for so much more."""
+        kind = self.kind
+        levels = self.arena[self.start + LEVEL].astype(np.int64)
+        widths = np.array([kind.row_width(level) for level in range(levels.max() + 1)])[levels]
+        starts = np.cumsum(widths) - widths
+        top = int(widths.sum())
+        arena = np.zeros(max(top + more, int(GROWTH * top)))
+        events.relocate(self.arena, self.start, arena, starts, widths)
+        room = np.full_like(self._room, -1)
+        room[0] = top
+        self.arena, self.start, self._room = arena, starts, room
 
     def put(self, stream: int, row: Vector) -> None:
         """Replace the row of a stream by one from outside, which has been checked."""
@@ -99,6 +112,14 @@ class Rows:
         self.arena[top : top + len(row)] = row
         self._room[0] = top + len(row)
         self.start[stream] = top
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """All that changes, copied."""
+        return self.arena.copy(), self.start.copy(), self._room.copy()
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        """Go back to a snapshot, which is used up."""
+        self.arena, self.start, self._room = snapshot
 
     def run(self, streams: Indices, arguments: tuple[Any, ...]) -> tuple[int, int, int]:
         """Hand events to the compiled loop; see ``fullswap.kernels.events.run``."""

@@ -19,7 +19,7 @@ class Forecast:
     for issued forecasts; ``mean`` is deterministic; ``points`` and ``weights`` (shape (m,), or
     (m, K) for K classes) are the whole distribution. ``id`` names the forecast when its outcome
     arrives late. It is also the ticket with which the outcome is learnt: ``level`` says on which
-    grid it was played, ``key`` whose stream of a bank it belongs to.
+    grid it was played, ``key`` to whose stream of a bank it belongs, as a tuple of one.
     """
 
     __slots__ = ("_kind", "_play", "key", "level")
@@ -68,6 +68,10 @@ class Forecast:
             own = kind.support(self._play)[0]
         lifted: list[int] = own if level == self.level else kind.lift(own, self.level, level).tolist()
         return lifted
+
+    def for_key(self, key: Any) -> Forecast:
+        """The same ticket for the stream of another key."""
+        return Forecast(self._kind, self.level, self._play, key)
 
     def same_as(self, other: Forecast) -> bool:
         """Whether distribution and draw are the same."""
