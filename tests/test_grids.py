@@ -87,20 +87,20 @@ def check_geometry(action_set, grid, rng):
 
 @given(convex_sets(), kinds_of_grid, cell_counts, seeds)
 def test_reported_geometry_bounds_the_measured_one(action_set, kind, cells, seed):
-    grid = MAKERS[kind](action_set, grids.longest_side(action_set) / cells)
+    grid = MAKERS[kind](action_set, action_set.grids.longest_side / cells)
     check_geometry(action_set, grid, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("action_set", [*LINES, *FOUR_DIMENSIONAL], ids=repr)
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_geometry_on_lines_and_in_four_dimensions(action_set, kind):
-    grid = MAKERS[kind](action_set, grids.longest_side(action_set) / 2)
+    grid = MAKERS[kind](action_set, action_set.grids.longest_side / 2)
     check_geometry(action_set, grid, np.random.default_rng(0))
 
 
 @given(convex_sets(kinds=("interval", "box"), dims=(1, 2, 3)), st.floats(1.0, 5.0))
 def test_radius_hull_distance_and_variance_of_boxes_are_attained(action_set, cells):
-    side = grids.longest_side(action_set)
+    side = action_set.grids.longest_side
     corners, center = action_set.vertices, action_set.center
     net, tri = (make(action_set, side / cells) for make in MAKERS.values())
     to_net = cdist(corners, net.points).min(axis=1)
@@ -132,7 +132,7 @@ def test_radius_of_a_triangle_is_attained_at_centres_of_cells():
     ids=repr,
 )
 def test_variance_of_kuhn_grids_is_the_largest_enclosing_ball(action_set):
-    grid = grids.triangulation(action_set, grids.longest_side(action_set) / 2)
+    grid = grids.triangulation(action_set, action_set.grids.longest_side / 2)
     x = members(action_set, np.random.default_rng(1), 400)
     rows = Barycentric(grid)(x)
     # interior points tell their simplex; those with a weight near 0 may repeat a lattice point
@@ -176,7 +176,10 @@ def assert_same_geometry(formula, built):
 @pytest.mark.parametrize("kind", ["net", "triangulation", "boundary"])
 def test_measure_equals_built_grids(kind, set_kind, dim):
     action_set = make_set(set_kind, dim, seed=dim)
-    build, measure = grids.family(kind, action_set), grids.measure(kind, action_set, 10**6)
+    build, measure = (
+        grids.Levels(kind, action_set).grid,
+        grids.Levels(kind, action_set, 10**6).geometry,
+    )
     for level in (1, 2, 3):
         assert_same_geometry(measure(level), build(level).geometry)
 
@@ -186,8 +189,8 @@ def test_measure_equals_built_grids(kind, set_kind, dim):
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_measure_nested_equals_built_grids(kind, set_kind, dim):
     action_set = make_set(set_kind, dim, seed=dim)
-    build = grids.nested(kind, action_set)
-    measure = grids.measure_nested(kind, action_set, 10**6)
+    build = grids.Nested(kind, action_set).grid
+    measure = grids.Nested(kind, action_set, 10**6).geometry
     for level in range(3):
         assert_same_geometry(measure(level), build(level).geometry)
 
@@ -196,17 +199,17 @@ def test_measure_nested_equals_built_grids(kind, set_kind, dim):
 def test_sizes_of_kuhn_grids(level):
     box = Box([0.0, 1.0, 2.0], [1.0, 1.5, 2.2])
     cells = [level, math.ceil(level / 2), math.ceil(level / 5)]
-    assert len(grids.family("triangulation", box)(level)) == math.prod(n + 1 for n in cells)
-    assert len(grids.family("net", box)(level)) == math.prod(cells)
+    assert len(grids.Levels("triangulation", box).grid(level)) == math.prod(n + 1 for n in cells)
+    assert len(grids.Levels("net", box).grid(level)) == math.prod(cells)
     for dim in (2, 3, 4):
-        simplex = grids.family("triangulation", Simplex(dim, 0.3))(level)
+        simplex = grids.Levels("triangulation", Simplex(dim, 0.3)).grid(level)
         assert len(simplex) == math.comb(level + dim, dim)
 
 
 @pytest.mark.parametrize("action_set", [Interval(0, 1), Box([0, 0], [1, 2]), Ball([0, 0], 1)])
 def test_measures_stop_at_the_largest_size(action_set):
-    for measure in (grids.measure, grids.measure_nested):
-        geometry_at = measure("triangulation", action_set, 40)
+    for family in (grids.Levels, grids.Nested):
+        geometry_at = family("triangulation", action_set, 40).geometry
         sizes = [g.size for g in map(geometry_at, range(1, 12)) if g is not None]
         assert sizes and max(sizes) <= 40
         assert geometry_at(60) is None
@@ -245,7 +248,7 @@ def test_uneven_actions_on_a_line(action_set):
 
 @given(convex_sets(), kinds_of_grid)
 def test_nested_grids_keep_every_point_to_the_last_bit(action_set, kind):
-    grid_at = grids.nested(kind, action_set)
+    grid_at = grids.Nested(kind, action_set).grid
     for level in range(4 if action_set.dim < 3 else 2):
         earlier, later = (set(map(bytes, grid_at(j).points)) for j in (level, level + 1))
         assert earlier < later
@@ -331,7 +334,7 @@ def test_tune_finds_the_best_of_all_levels(name, action_set, relative_convexity)
     alpha = relative_convexity * 1.5 / size  # 2·lipschitz/diameter is the largest possible
     constants = Constants(1.5, size, alpha, 2 * alpha, gap=0.1 * size)
     limit = 100 if name == "discretised" else 800  # there every level tunes a ratio of its own
-    geometry_at = grids.measure(GRID_OF_ROW[name], action_set, limit)
+    geometry_at = grids.Levels(GRID_OF_ROW[name], action_set, limit).geometry
     levels = range(1, 16 if name == "concave" else limit + 1)  # boxes have at most 8 vertices
     geometries = [g for g in map(geometry_at, levels) if g is not None]
     for rounds in 10.0 ** np.arange(1, 8):
@@ -350,7 +353,7 @@ def test_tune_ends_when_finer_grids_never_cost_more():
 
 def test_tune_without_any_finite_bound_gives_the_trivial_one():
     rough = Constants(2.0, 1.0)
-    line = grids.measure("triangulation", Interval(0, 1), 1000)
+    line = grids.Levels("triangulation", Interval(0, 1), 1000).geometry
     assert THEOREMS["smooth"].tune(rough, 100, line) == (1, 200.0)
     assert THEOREMS["strongly convex"].tune(rough, 100, line) == (1, 200.0)
 
@@ -360,7 +363,7 @@ def test_tune_without_any_finite_bound_gives_the_trivial_one():
     [(1e3, 5, 46.7), (1e4, 9, 109.9), (1e5, 18, 259.0), (1e6, 37, 607.4), (1e7, 75, 1416.3)],
 )
 def test_guarantee_of_the_binary_forecaster(rounds, cells, guaranteed):
-    line = grids.measure("triangulation", Interval(0, 1), 10**6)
+    line = grids.Levels("triangulation", Interval(0, 1), 10**6).geometry
     level, bound = THEOREMS["strongly convex and smooth"].tune(SQUARED, rounds, line)
     assert (level, round(bound, 1)) == (cells, guaranteed)
     n = cells + 1
@@ -387,12 +390,12 @@ def test_best_ratio_is_as_good_as_a_dense_scan(gap, relative_convexity, rounds):
 def schedule_and_tuned(name, action_set, constants):
     theorem, kind = THEOREMS[name], GRID_OF_ROW[name]
     limit = 2000 if theorem.restarts else 10**6
-    by_level = grids.measure(kind, action_set, limit)
+    by_level = grids.Levels(kind, action_set, limit).geometry
     if theorem.restarts:
         restarting = with_learning_cost(theorem, anytime_hedge_cost, restarts=True)
         schedule = Schedule(restarting, constants, lambda j: by_level(2**j))
     else:
-        schedule = Schedule(theorem, constants, grids.measure_nested(kind, action_set, limit))
+        schedule = Schedule(theorem, constants, grids.Nested(kind, action_set, limit).geometry)
     return schedule, lambda rounds: theorem.tune(constants, rounds, by_level)[1]
 
 
@@ -462,12 +465,12 @@ def test_many_dimensional_boundaries_are_known_without_hulls():
 
 @pytest.mark.parametrize("dim", range(2, 7))
 def test_the_variance_of_many_dimensional_chambers_is_bounded_from_above(dim):
-    exact = grids.measure("triangulation", Simplex(dim), 10)(1).variance
+    exact = grids.Levels("triangulation", Simplex(dim), 10).geometry(1).variance
     assert exact <= 2 * ((dim + 1) // 2) * dim / (2 * (dim + 1)) * (1 + 1e-12)
-    assert math.isfinite(grids.measure("triangulation", Simplex(9), 10)(1).variance)
+    assert math.isfinite(grids.Levels("triangulation", Simplex(9), 10).geometry(1).variance)
 
 
 def test_levels_that_cannot_be_built_are_out_of_reach():
-    assert grids.measure("triangulation", Simplex(8), math.inf)(20) is None
-    assert grids.measure("net", Ball([0.0] * 8, 1.0), math.inf)(6) is None
-    assert grids.measure("triangulation", Ball([0.0] * 8, 1.0), math.inf)(1) is None
+    assert grids.Levels("triangulation", Simplex(8), math.inf).geometry(20) is None
+    assert grids.Levels("net", Ball([0.0] * 8, 1.0), math.inf).geometry(6) is None
+    assert grids.Levels("triangulation", Ball([0.0] * 8, 1.0), math.inf).geometry(1) is None

@@ -732,49 +732,49 @@ def test_importing_sets_leaves_scipy_alone():
 
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
 BAD_SETS = {
-    "low is 1.0 and high is 1.0; allowed: low < high": lambda: Interval(1.0, 1.0),
-    "low holds nan": lambda: Interval(math.nan, 1.0),
-    "high holds inf": lambda: Interval(0.0, math.inf),
-    r"high holds 1e\+80; allowed: finite numbers": lambda: Interval(0.0, 1e80),
-    "low has shape .1,.; allowed: a single number": lambda: Interval([0.0], 1.0),
-    "low is 'zero'; allowed: arrays of real": lambda: Interval("zero", 1.0),
-    "high is 1j; allowed: arrays of real": lambda: Interval(0.0, 1j),
-    "diameter is 1e-90; allowed: at least": lambda: Interval(0.0, 1e-90),
-    r"low\[1\] is 2.0 and high\[1\] is 1.0": lambda: Box([0.0, 2.0], [1.0, 1.0]),
-    "low has shape .2,. and high .3,.": lambda: Box([0.0, 0.0], [1.0, 1.0, 1.0]),
-    "low has shape .0,.": lambda: Box([], []),
-    r"low has shape \(\)": lambda: Box(0.0, 1.0),
-    "high holds nan": lambda: Box([0.0, 0.0], [1.0, math.nan]),
-    r"low is \[\[0.0\], \[0.0, 1.0\]\]; allowed": lambda: Box([[0.0], [0.0, 1.0]], [1.0]),
-    "dim is 0; allowed: integers >= 1": lambda: Simplex(0),
-    "dim is 1.5; allowed: integers >= 1": lambda: Simplex(1.5),
-    "dim is True; allowed: integers >= 1": lambda: Simplex(True),
-    "scale is 0.0; allowed: numbers > 0": lambda: Simplex(2, scale=0.0),
-    "scale is -1.0; allowed: numbers > 0": lambda: Simplex(2, scale=-1.0),
-    r"shift has shape \(2,\); allowed: \(\) or \(3,\)": lambda: Simplex(2, shift=[0.0, 0.0]),
-    "shift holds -inf": lambda: Simplex(1, shift=-math.inf),
-    "radius is 0.0; allowed: numbers > 0": lambda: Ball([0.0], 0.0),
-    "radius is -2.0; allowed: numbers > 0": lambda: Ball([0.0], -2.0),
-    "radius holds nan": lambda: Ball([0.0], math.nan),
-    "center holds inf": lambda: Ball([0.0, math.inf], 1.0),
-    "center has shape .1, 2.": lambda: Ball([[0.0, 1.0]], 1.0),
-    "neither of vertices and inequalities": lambda: Polytope(),
-    "both of vertices and inequalities": lambda: Polytope(SQUARE, (SQUARE, [1.0] * 4)),
-    "vertices holds nan": lambda: Polytope([*SQUARE, [math.nan, 0.0]]),
-    "vertices has shape .2,.; allowed": lambda: Polytope([0.0, 1.0]),
-    "vertices has shape .0,.; allowed": lambda: Polytope([]),
-    "vertices has 2 rows; allowed: at least 3": lambda: Polytope(SQUARE[:2]),
-    "vertices describe a flat polytope.*own affine hull.*Simplex": lambda: Polytope(
+    "high must be larger than 1, got 1.0": lambda: Interval(1.0, 1.0),
+    "low must be a finite number, got nan": lambda: Interval(math.nan, 1.0),
+    "high must be a finite number, got inf": lambda: Interval(0.0, math.inf),
+    r"high must be at most 1e\+75, got 1e\+80": lambda: Interval(0.0, 1e80),
+    r"low must be a finite number, got \[0.0\]": lambda: Interval([0.0], 1.0),
+    "low must be a finite number, got 'zero'": lambda: Interval("zero", 1.0),
+    "high must be a finite number, got 1j": lambda: Interval(0.0, 1j),
+    "diameter must be at least 1e-75, got 1e-90": lambda: Interval(0.0, 1e-90),
+    "high must be larger than low everywhere, got 1.0 at position 1": lambda: Box([0.0, 2.0], [1.0, 1.0]),
+    "high must have shape .2,., got .3,.": lambda: Box([0.0, 0.0], [1.0, 1.0, 1.0]),
+    "low must have shape .*, got .0,.": lambda: Box([], []),
+    r"low must have shape .*, got \(\)": lambda: Box(0.0, 1.0),
+    "high must be finite, .* got nan at position 1": lambda: Box([0.0, 0.0], [1.0, math.nan]),
+    "low must be numbers in a regular array": lambda: Box([[0.0], [0.0, 1.0]], [1.0]),
+    "dim must be a whole number >= 1, got 0": lambda: Simplex(0),
+    "dim must be a whole number >= 1, got 1.5": lambda: Simplex(1.5),
+    "dim must be a whole number >= 1, got True": lambda: Simplex(True),
+    "scale must be positive, got 0.0": lambda: Simplex(2, scale=0.0),
+    "scale must be positive, got -1.0": lambda: Simplex(2, scale=-1.0),
+    r"shift must have shape \(\) or \(3,\), got \(2,\)": lambda: Simplex(2, shift=[0.0, 0.0]),
+    "shift must be finite, .* got -inf": lambda: Simplex(1, shift=-math.inf),
+    "radius must be positive, got 0.0": lambda: Ball([0.0], 0.0),
+    "radius must be positive, got -2.0": lambda: Ball([0.0], -2.0),
+    "radius must be a finite number, got nan": lambda: Ball([0.0], math.nan),
+    "center must be finite, .* got inf at position 1": lambda: Ball([0.0, math.inf], 1.0),
+    "center must have shape .*, got .1, 2.": lambda: Ball([[0.0, 1.0]], 1.0),
+    "one of vertices and inequalities must be given, got neither": lambda: Polytope(),
+    "one of vertices and inequalities must be given, got both": lambda: Polytope(SQUARE, (SQUARE, [1.0] * 4)),
+    "vertices must be finite, .* got nan at position .4, 0.": lambda: Polytope([*SQUARE, [math.nan, 0.0]]),
+    "vertices must have shape .*, got .2,.": lambda: Polytope([0.0, 1.0]),
+    "vertices must have shape .*, got .0,.": lambda: Polytope([]),
+    "vertices must have shape .* v > A .*, got .2, 2.": lambda: Polytope(SQUARE[:2]),
+    "vertices must .*interior points, got a flat one.*own affine hull.*Simplex": lambda: Polytope(
         [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     ),
-    "inequalities is 3; allowed: a pair": lambda: Polytope(inequalities=3),
-    "inequalities has shapes .2, 1. and .3,.": lambda: Polytope(
+    "inequalities must be a pair .A, b., got 3": lambda: Polytope(inequalities=3),
+    r"inequalities\[1\] must have shape .2,., got .3,.": lambda: Polytope(
         inequalities=([[1.0], [-1.0]], [1.0, 1.0, 1.0])
     ),
-    r"inequalities\[0\] holds nan": lambda: Polytope(inequalities=([[math.nan]], [1.0])),
-    r"inequalities\[1\] holds inf": lambda: Polytope(inequalities=([[1.0]], [math.inf])),
-    r"inequalities\[0\] has a row of length": lambda: Polytope(inequalities=([[1e-200]], [1.0])),
-    "no solution .0 <= b with b < 0.": lambda: Polytope(
+    r"inequalities\[0\] must be finite, .* got nan": lambda: Polytope(inequalities=([[math.nan]], [1.0])),
+    r"inequalities\[1\] must be finite, .* got inf": lambda: Polytope(inequalities=([[1.0]], [math.inf])),
+    r"inequalities\[0\] must have rows of length": lambda: Polytope(inequalities=([[1e-200]], [1.0])),
+    "must have a solution, got 0 <= -1: the polytope is empty": lambda: Polytope(
         inequalities=([[1.0], [-1.0], [0.0]], [1.0, 1.0, -1.0])
     ),
 }
@@ -800,27 +800,27 @@ def test_bad_sets_are_refused(message):
 def test_flat_polytopes_are_refused(points):
     if len(points) == 4 and len(points[0]) == 4:
         points = np.vstack([points, np.full((1, 4), 0.25)])
-    with pytest.raises(ValueError, match="flat polytope"):
+    with pytest.raises(ValueError, match="got a flat one"):
         Polytope(points)
 
 
 @pytest.mark.parametrize(
     ("matrix", "bounds", "message"),
     [
-        ([[1.0], [-1.0]], [0.0, -1.0], "polytope is empty .*at least 0.5"),
-        ([[1.0, 0.0], [-1.0, 0.0]], [0.0, -1.0], "polytope is empty"),
-        ([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [-1.0, 0.0, 0.0], "polytope is empty"),
-        ([[1.0]], [1.0], "describe an unbounded set"),
-        ([[1.0], [2.0]], [1.0, 1.0], "describe an unbounded set"),
-        ([[0.0, 0.0]], [1.0], "describe an unbounded set"),
-        ([[1.0, 2.0]], [1.0], "describe an unbounded set"),
-        ([[-1.0, 0.0], [0.0, -1.0]], [0.5, 0.5], "describe an unbounded set"),
-        ([[-1.0, 0.0], [0.0, -1.0], [1.0, 0.0]], [0.5, 0.5, 0.5], "describe an unbounded set"),
-        ([[1.0, 0.0], [-1.0, 0.0], [2.0, 0.0]], [1.0, 1.0, 1.0], "describe an unbounded set"),
+        ([[1.0], [-1.0]], [0.0, -1.0], "empty polytope: .*at least 0.5"),
+        ([[1.0, 0.0], [-1.0, 0.0]], [0.0, -1.0], "empty polytope"),
+        ([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [-1.0, 0.0, 0.0], "empty polytope"),
+        ([[1.0]], [1.0], "got an unbounded set"),
+        ([[1.0], [2.0]], [1.0, 1.0], "got an unbounded set"),
+        ([[0.0, 0.0]], [1.0], "got an unbounded set"),
+        ([[1.0, 2.0]], [1.0], "got an unbounded set"),
+        ([[-1.0, 0.0], [0.0, -1.0]], [0.5, 0.5], "got an unbounded set"),
+        ([[-1.0, 0.0], [0.0, -1.0], [1.0, 0.0]], [0.5, 0.5, 0.5], "got an unbounded set"),
+        ([[1.0, 0.0], [-1.0, 0.0], [2.0, 0.0]], [1.0, 1.0, 1.0], "got an unbounded set"),
         (
             [[1.0, 0.0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [1, 1, 0]],
             [1.0] * 5,
-            "describe an unbounded set",
+            "got an unbounded set",
         ),
         ([[1.0], [-1.0]], [1.0, -1.0], "flat"),
         ([[1.0, 0], [-1.0, 0], [0, 1.0], [0, -1.0]], [1.0, 0.0, 2.0, -2.0], "flat"),
@@ -844,30 +844,30 @@ def test_bad_points_are_refused(kind):
         (lambda rows: convex_set.minimize_quadratic(1.0, rows), "slope"),
     ]:
         for bad in (np.zeros((3, width + 1)), np.zeros(width + 1), np.zeros((1, 1, width)), 0.5):
-            with pytest.raises(ValueError, match=rf"{name} has shape .*allowed: \({width},\)"):
+            with pytest.raises(ValueError, match=rf"{name} must have shape \({width},\)"):
                 operation(bad)
-        with pytest.raises(ValueError, match=rf"{name} has shape \(0, {width}\)"):
+        with pytest.raises(ValueError, match=rf"{name} must .*, got \(0, {width}\)"):
             operation(np.zeros((0, width)))
         for value in (math.nan, math.inf, -math.inf, 1e90):
             broken = good.copy()
             broken[1, -1] = value
-            with pytest.raises(ValueError, match=f"{name} holds {str(value).replace('+', '.')}"):
+            with pytest.raises(ValueError, match=f"{name} must .*, got {str(value).replace('+', '.')}"):
                 operation(broken)
-        with pytest.raises(ValueError, match=f"{name} is .*allowed: arrays of real numbers"):
+        with pytest.raises(ValueError, match=f"{name} must be numbers, got"):
             operation([["a"] * width])
-    with pytest.raises(ValueError, match="tolerance is -1.0; allowed"):
+    with pytest.raises(ValueError, match="tolerance must lie in .*, got -1.0"):
         convex_set.contains(good, tolerance=-1.0)
-    with pytest.raises(ValueError, match="tolerance holds nan"):
+    with pytest.raises(ValueError, match="tolerance must be a finite number, got nan"):
         convex_set.contains(good, tolerance=math.nan)
-    with pytest.raises(ValueError, match=r"curvature has shape \(2,\); allowed: \(\) or \(3,\)"):
+    with pytest.raises(ValueError, match=r"curvature must have shape \(\) or \(3,\).*, got \(2,\)"):
         convex_set.minimize_quadratic([1.0, 1.0], good)
-    with pytest.raises(ValueError, match="curvature holds nan"):
+    with pytest.raises(ValueError, match="curvature must be finite, .* got nan at position 1"):
         convex_set.minimize_quadratic([1.0, math.nan, 1.0], good)
-    with pytest.raises(ValueError, match="scale is 0.0; allowed: numbers > 0"):
+    with pytest.raises(ValueError, match="scale must be positive, got 0.0"):
         convex_set.moved(scale=0.0)
-    with pytest.raises(ValueError, match=rf"shift has shape .*allowed: \(\) or \({width},\)"):
+    with pytest.raises(ValueError, match=rf"shift must have shape \(\) or \({width},\)"):
         convex_set.moved(shift=np.zeros(width + 1))
-    with pytest.raises(ValueError, match="shift holds inf"):
+    with pytest.raises(ValueError, match="shift must be finite, .* got inf"):
         convex_set.moved(shift=math.inf)
 
 
@@ -887,7 +887,7 @@ def test_custom_sets_work_like_what_they_describe():
             custom.minimize_quadratic([0.0, 2.0, 1e-200], slopes),
             disc.minimize_quadratic([0.0, 2.0, 1e-200], slopes),
         )
-    with pytest.raises(NotImplementedError, match="curvature is -2.0.*Custom"):
+    with pytest.raises(NotImplementedError, match="curvature must be >= 0 on a Custom set, got -2.0"):
         custom.minimize_quadratic([1.0, -2.0], [[0.0, 1.0], [0.0, 1.0]])
 
 
@@ -940,32 +940,32 @@ GOOD = {
     "contains": lambda points: (np.abs(points) <= 1.0).all(axis=1),
 }
 BAD_FUNCTIONS = [
-    ({"dim": 0}, "dim is 0"),
-    ({"diameter": -1.0}, "diameter is -1.0"),
-    ({"project": 3}, "project is 3; allowed: a function"),
-    ({"minimize_linear": None}, "minimize_linear is None; allowed: a function"),
-    ({"contains": 1}, "contains is 1; allowed: a function or None"),
-    ({"project": lambda p: p[:, :1]}, "project returns shape .* allowed: the same"),
-    ({"minimize_linear": lambda d: d[:1]}, "minimize_linear returns shape"),
-    ({"project": lambda p: p * math.nan}, "the result of project holds nan"),
-    ({"minimize_linear": lambda d: d + math.inf}, "the result of minimize_linear holds"),
+    ({"dim": 0}, "dim must be a whole number >= 1, got 0"),
+    ({"diameter": -1.0}, "diameter must be positive, got -1.0"),
+    ({"project": 3}, "project must be a function, got 3"),
+    ({"minimize_linear": None}, "minimize_linear must be a function, got None"),
+    ({"contains": 1}, "contains must be a function or None, got 1"),
+    ({"project": lambda p: p[:, :1]}, "result of project must have shape"),
+    ({"minimize_linear": lambda d: d[:1]}, "result of minimize_linear must have shape"),
+    ({"project": lambda p: p * math.nan}, "the result of project must be finite, .* got nan"),
+    ({"minimize_linear": lambda d: d + math.inf}, "the result of minimize_linear must be finite, .* got"),
     ({"project": lambda p: 0.9 * np.clip(p, LOW, HIGH)}, r"project .*second time .*\(by 0"),
     ({"project": inside_out}, "project .*farther apart after it than before"),
-    ({"project": slanted}, "project is inconsistent: some point of the set is nearer"),
+    ({"project": slanted}, "project must be consistent .*some point of the set is nearer"),
     ({"project": lambda p: np.clip(p, LOW / 2, HIGH / 2)}, "minimize_linear .*project moves"),
     ({"minimize_linear": lambda d: np.where(d > 0, HIGH, LOW)}, "minimize_linear .*smaller value"),
     ({"minimize_linear": lambda d: np.where(d > 0, LOW, 0.9)}, "minimize_linear .*by 0.1"),
-    ({"diameter": 2.0}, "diameter is inconsistent: it is 2.0.* .by 0.828."),
-    ({"contains": lambda p: np.ones(len(p))}, "contains returns float64"),
-    ({"contains": lambda p: np.abs(p) <= 1.0}, "contains returns bool of shape"),
-    ({"contains": lambda p: (np.abs(p) <= 1.1).all(axis=1)}, "contains .*accepts"),
-    ({"contains": lambda p: (np.abs(p) <= 0.9).all(axis=1)}, "contains .*rejects"),
+    ({"diameter": 2.0}, "diameter must be consistent .*it is 2.0.* .by 0.828."),
+    ({"contains": lambda p: np.ones(len(p))}, "contains must be booleans .*, got float64"),
+    ({"contains": lambda p: np.abs(p) <= 1.0}, "contains must be booleans .*, got bool of shape"),
+    ({"contains": lambda p: (np.abs(p) <= 1.1).all(axis=1)}, "contains must reject .*accepted"),
+    ({"contains": lambda p: (np.abs(p) <= 0.9).all(axis=1)}, "contains must accept .*rejected"),
     (
         {
             "project": lambda p: np.clip(p, [-1.0, 0.0], [1.0, 0.0]),
             "minimize_linear": lambda d: np.where(d > 0, [-1.0, 0.0], [1.0, 0.0]),
         },
-        "project maps onto a flat set",
+        "project must map onto a set of full dimension",
     ),
 ]
 

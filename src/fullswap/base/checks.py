@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Collection
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -74,7 +75,7 @@ def number(
     >>> number("radius", 2, above=0)
     2.0
     """
-    kinds = (int, float, np.integer, np.floating, np.bool_)
+    kinds = (Real, np.bool_)
     array = value
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "biuf":
         array = value[()]

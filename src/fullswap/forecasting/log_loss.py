@@ -24,8 +24,10 @@ import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.grids import Grid
+from fullswap.learners.gradient import GradientChoice
 from fullswap.sets import Interval
 from fullswap.template.plan import Plan
+from fullswap.template.rows import TableRow
 from fullswap.template.rules import Crossing
 from fullswap.theorems import Constants, Geometry, Theorem
 from fullswap.theorems.anytime import Schedule
@@ -85,34 +87,48 @@ LOG_LOSS = Theorem(
 )  # fmt: skip
 
 
+class LogGrids:
+    """Level j = 0, 1, … has 2^(j + 1) cells; ``cells`` picks one number of cells instead."""
+
+    def __init__(self, cells: int | None = None) -> None:
+        self.cells = cells
+
+    def geometry(self, level: int) -> Geometry | None:
+        """What the grid of a level measures."""
+        return measured(self.cells or 2 ** (level + 1))
+
+    def grid(self, level: int) -> Grid:
+        """The grid of a level."""
+        geometry = self.geometry(level)
+        assert geometry is not None
+        points, radius = log_grid(self.cells or 2 ** (level + 1)), geometry.covering_radius
+        return Grid(points[:, None], 2 * radius, radius, 0.0, geometry.variance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {"family": "log", "cells": self.cells}
+
+
+def measured(cells: int) -> Geometry | None:
+    """The geometry of a grid, whose variance carries the rounding cost."""
+    if cells > MAX_CELLS:
+        return None
+    points = log_grid(cells)
+    return Geometry(len(points), float(np.diff(points).max() / 2), 0.0, rounding_cost(points))
+
+
 def log_plan(horizon: int | None) -> Plan:
     """The grid that minimises the bound, or nested ones where there is no horizon."""
     # no bound on the loss is used: min(B·T, …) takes the other branch
     constants = Constants(math.inf, 1.0)
-    unit = Interval(0.0, 1.0)
-
-    def measured(cells: int) -> Geometry | None:
-        if cells > MAX_CELLS:
-            return None
-        points = log_grid(cells)
-        return Geometry(len(points), float(np.diff(points).max() / 2), 0.0, rounding_cost(points))
-
-    def built(cells: int) -> Grid:
-        points, geometry = log_grid(cells), measured(cells)
-        assert geometry is not None
-        radius = geometry.covering_radius
-        return Grid(points[:, None], 2 * radius, radius, 0.0, geometry.variance)
-
-    common = dict(learner="gradient", rule="crossing", theorem=LOG_LOSS, constants=constants,
-                  action_set=unit)  # fmt: skip
+    cells, schedule = None, None
     if horizon is not None:
         cells, _ = LOG_LOSS.tune(constants, float(horizon), measured, first=2)
-        grid = built(cells)
-        return Plan("log loss", horizon=horizon, grid_at=lambda t: grid, **common)  # type: ignore[arg-type]
-    schedule = Schedule(LOG_LOSS, constants, lambda level: measured(2 ** (level + 1)))
+    else:
+        schedule = Schedule(LOG_LOSS, constants, LogGrids().geometry)
     return Plan(
-        "log loss", horizon=None, grid_at=lambda t: built(2 ** (schedule.level(t) + 1)),
-        schedule=schedule, **common,  # type: ignore[arg-type]
+        TableRow(LOG_LOSS, "log", "barycentric"), "gradient", "crossing", LOG_LOSS, constants,
+        Interval(0.0, 1.0), horizon, LogGrids(cells), 0, schedule, GradientChoice(),
     )  # fmt: skip
 
 

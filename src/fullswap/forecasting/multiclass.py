@@ -17,7 +17,7 @@ from fullswap.forecasting.checks import checked_classes, checked_horizon, class_
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.planned import PlannedForecaster
 from fullswap.forecasting.state import unpack
-from fullswap.grids import Grid
+from fullswap.grids import Grid, GridFamily
 from fullswap.grids.kuhn import KuhnLocator, kuhn_simplex
 from fullswap.losses import LossClass
 from fullswap.sets import Simplex
@@ -295,11 +295,21 @@ def _plan(classes: int, horizon: int | None) -> Plan:
     made = replace(made, rule="fixed point on a simplex of the grid")
     if classes > 2:
         return made
-    grid_at = made.grid_at
+    return replace(made, grids=KuhnLine(simplex, made.grids))
 
-    @lru_cache
-    def cells(count: int) -> Grid:
-        # on a line plans have grids of their own; this is the same one as a Kuhn grid
-        return kuhn_simplex(simplex, 1.0 / count)
 
-    return replace(made, grid_at=lambda t: cells(len(grid_at(t)) - 1))
+class KuhnLine:
+    """On a line plans have grids of their own; these are the same ones as Kuhn grids."""
+
+    def __init__(self, simplex: Simplex, levels: GridFamily) -> None:
+        self.simplex, self.levels = simplex, levels
+        self.geometry, self.to_dict = levels.geometry, levels.to_dict
+
+    def grid(self, level: int) -> Grid:
+        """The grid of a level."""
+        return _kuhn_line(self.simplex, len(self.levels.grid(level)) - 1)
+
+
+@lru_cache
+def _kuhn_line(simplex: Simplex, cells: int) -> Grid:
+    return kuhn_simplex(simplex, 1.0 / cells)

@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fullswap.base.protocols import Points, SparseRows, Vector
+from fullswap.base.protocols import ConvexSet, Points, SparseRows, Vector
 from fullswap.theorems import Geometry
 
 MAX_FACES = 400_000
 """Most faces whose balls are tried when the variance of a grid is measured."""
 
+JUST_BELOW = 1 - 1e-12
+"""Before a quotient is rounded up: 3.0000000000000004 cells are 3."""
+
 Locator = Callable[[Points], SparseRows]
+Sphere = tuple[Vector, float]
+"""Centre (A,) and radius."""
+
+
+class GriddedSet(ConvexSet, Protocol):
+    """What grids ask of a set; ``fullswap.sets.ConvexSetBase`` has all of it."""
+
+    @property
+    def center(self) -> Vector:
+        """A point of the relative interior, shape (A,)."""
+
+    @property
+    def frame(self) -> tuple[Vector, Points]:
+        """Origin (A,) and orthonormal basis (A, d) of the affine hull."""
+
+    @property
+    def vertices(self) -> Points | None:
+        """Extreme points, if they are finitely many and known."""
+
+    @property
+    def sphere(self) -> Sphere | None:
+        """Centre and radius, if the set is a ball."""
+
+    @property
+    def grids(self) -> GridMaker:
+        """How the set is discretised."""
+
+    def could_be_within(self, points: Points, distance: float) -> NDArray[np.bool_]:
+        """False only for points (m, A) that are surely farther away than this."""
+
+    def hull_of(self, coordinates: Points) -> ConvexSet:
+        """The hull of points (m, d) that span their space, as a set to project onto."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +92,47 @@ class Grid:
 
     def __len__(self) -> int:
         return len(self.points)
+
+
+class GridMaker(ABC):
+    """Which nets and triangulations a set has, by mesh and by level; one for a kind of set.
+
+    Level k = 1, 2, … has k cells along the longest axis; nested level j = 0, 1, … has about 2^j
+    and keeps all earlier points.
+    """
+
+    @property
+    @abstractmethod
+    def longest_side(self) -> float:
+        """The length that mesh is measured against: one cell along the longest axis."""
+
+    @abstractmethod
+    def net(self, mesh: float) -> Grid:
+        """Points so that every point of the set is near one."""
+
+    @abstractmethod
+    def triangulation(self, mesh: float) -> Grid:
+        """Points and simplices that fill their hull."""
+
+    @abstractmethod
+    def boundary(self, size: int) -> Grid:
+        """At most so many points whose hull is almost the set."""
+
+    @abstractmethod
+    def nested(self, kind: str, level: int) -> Grid:
+        """The nested grid of a level."""
+
+    @abstractmethod
+    def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+        """What the grid of a level measures; None if it is out of reach."""
+
+    @abstractmethod
+    def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+        """What the nested grid of a level measures; None if it is out of reach."""
+
+    def most_points(self, kind: str) -> float:
+        """Size from which grids of this kind take too long to build."""
+        return float("inf")
 
 
 def enclosing_radius_squared(simplices: Points) -> Vector:

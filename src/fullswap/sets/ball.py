@@ -7,8 +7,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.base import ConvexSetBase
-from fullswap.sets.validation import Array, as_positive, as_vector
+from fullswap.grids.base import Sphere
+from fullswap.sets.base import Array, ConvexSetBase, corner, positive
 
 
 @final
@@ -24,7 +24,7 @@ class Ball(ConvexSetBase):
     radius: float
 
     def __init__(self, center: npt.ArrayLike, radius: float) -> None:
-        center, radius = as_vector("center", center), as_positive("radius", radius)
+        center, radius = corner("center", center), positive("radius", radius)
         self._store(
             radius=radius,
             dim=len(center),
@@ -40,6 +40,11 @@ class Ball(ConvexSetBase):
     def vertices(self) -> None:
         """None: every point of the sphere is extreme."""
         return None
+
+    @property
+    def sphere(self) -> Sphere:
+        """Centre and radius."""
+        return self.center, self.radius
 
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Ball:
         """Return the ball {scale·x + shift}."""
