@@ -6,12 +6,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Loss, Mixture
 from fullswap.sets import ConvexSetBase
 from fullswap.transcripts import Transcript
 
-_ROUNDS_BETWEEN_LOOKS = 32
+_ROUNDS_BETWEEN_LOOKS = 32  # the bar costs less than a hundredth of a round
 
 
 class Player(Protocol):
@@ -56,18 +57,17 @@ def simulate(
     >>> len(simulate(learner, adversaries.OneBin(line, squared), 100))
     100
     """
-    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
-        raise ValueError(f"rounds must be a whole number >= 1, got {rounds!r}")
+    rounds = checks.whole("rounds", rounds, 1)
     for name, thing, verbs in (
         ("learner", learner, ("play", "observe", "action_set")),
         ("adversary", adversary, ("choose",)),
     ):
         missing = [verb for verb in verbs if not hasattr(thing, verb)]
         if missing:
-            raise ValueError(f"{name} must have {', '.join(verbs)}, got {thing!r}")
+            checks.refuse(name, f"have {', '.join(verbs)}", thing)
     history: list[tuple[Mixture, Loss]] = []
-    with Progress(int(rounds), progress) as bar:
-        for t in range(int(rounds)):
+    with Progress(rounds, progress) as bar:
+        for t in range(rounds):
             if t % _ROUNDS_BETWEEN_LOOKS == 0:
                 bar.update(t)
             mixture = learner.play()
@@ -77,7 +77,7 @@ def simulate(
             played = Mixture(np.array(mixture.points), np.array(mixture.weights), labels)
             learner.observe(loss)
             history.append((played, loss))
-        bar.update(int(rounds))
+        bar.update(rounds)
     context: dict[str, Any] = getattr(learner, "context", {})
     points = getattr(learner, "points", None)
     if points is None or any(mixture.labels is None for mixture, _ in history):
