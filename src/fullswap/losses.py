@@ -64,13 +64,15 @@ class QuadraticFamily:
         """Values at the points, shape (m,)."""
         from fullswap.kernels.quadratic import quadratic_values
 
-        return quadratic_values(self.coefficients, self._checked(points))
+        result: Vector = quadratic_values(self.coefficients, self._checked(points))
+        return result
 
     def gradient(self, points: Points) -> Points:
         """2·a·x + b at the points, shape (m, A)."""
         from fullswap.kernels.quadratic import quadratic_gradients
 
-        return quadratic_gradients(self.coefficients, self._checked(points))
+        result: Points = quadratic_gradients(self.coefficients, self._checked(points))
+        return result
 
     def _checked(self, points: Points) -> Points:
         """Kernels do not look: points must have this loss's number of coordinates."""
@@ -243,10 +245,12 @@ def piecewise_linear(loss: Loss, points: Any) -> Custom:
     )
 
     def value(x: Points) -> Vector:
-        return (x @ slopes.T + offsets).max(axis=1)
+        result: Vector = (x @ slopes.T + offsets).max(axis=1)
+        return result
 
     def gradient(x: Points) -> Points:
-        return slopes[(x @ slopes.T + offsets).argmax(axis=1)]
+        result: Points = slopes[(x @ slopes.T + offsets).argmax(axis=1)]
+        return result
 
     return Custom(value, gradient)
 

@@ -55,7 +55,8 @@ class Greedy(Adversary):
             gained = self._exact_gains(mixture, labels)
         else:
             gained = self._probed_gains(mixture, labels)
-        return np.maximum(gained, 0.0).sum(axis=0)
+        result: Vector = np.maximum(gained, 0.0).sum(axis=0)
+        return result
 
     def _exact_gains(self, mixture: Mixture, labels: Indices) -> Points:
         """Σ_t x_t[s]·(ℓ_t(s) − min_x ℓ_t(x)) for points s and pool losses, shape (m, J)."""
@@ -66,7 +67,8 @@ class Greedy(Adversary):
         here = np.repeat(points, size, axis=0)
         squares = np.einsum("ij,ij->i", here, here) - np.einsum("ij,ij->i", best, best)
         gains = rows[:, 0] * squares + np.einsum("ij,ij->i", rows[:, 1:-1], here - best)
-        return gains.reshape(len(points), size)
+        result: Points = gains.reshape(len(points), size)
+        return result
 
     def _probed_gains(self, mixture: Mixture, labels: Indices) -> Points:
         """The same with the minimum over the probes."""
@@ -77,7 +79,8 @@ class Greedy(Adversary):
         here = np.column_stack([loss.value(mixture.points) for loss in self.pool])
         incurred = (held * here).sum(axis=1)[:, None] + mixture.weights[:, None] * here
         now = mixture.weights[:, None, None] * self._at_probes
-        return incurred - ((held @ self._at_probes)[:, None] + now).min(axis=2)
+        result: Points = incurred - ((held @ self._at_probes)[:, None] + now).min(axis=2)
+        return result
 
     def _members(self, count: int) -> Points:
         """Random members: projections of normal points of the set's size."""

@@ -57,6 +57,8 @@ class GriddedSet(ConvexSet, Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -152,7 +154,7 @@ def enclosing_radius_squared(simplices: Points) -> Vector:
         return np.zeros(count)
     # Jung's theorem bounds the radius from above, also where a face is degenerate.
     pairs = simplices[:, :, None, :] - simplices[:, None, :, :]
-    best = np.square(pairs).sum(axis=3).max(axis=(1, 2)) * (k - 1) / (2 * k)
+    best: Vector = np.square(pairs).sum(axis=3).max(axis=(1, 2)) * (k - 1) / (2 * k)
     if count * 2**k > MAX_FACES:
         return best
     scale = np.square(simplices - simplices[:, :1]).sum(axis=2).max(axis=1)
@@ -175,4 +177,5 @@ def _circumcenters(faces: Points) -> Points:
     gram = edges @ edges.transpose(0, 2, 1)
     half = np.einsum("sii->si", gram) / 2
     coordinates = np.einsum("sij,sj->si", np.linalg.pinv(gram, hermitian=True), half)
-    return origin + np.einsum("si,sia->sa", coordinates, edges)
+    result: Points = origin + np.einsum("si,sia->sa", coordinates, edges)
+    return result

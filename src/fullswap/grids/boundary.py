@@ -143,7 +143,8 @@ def _gaps(action_set: GriddedSet, normals: Points, offsets: Points) -> Points:
     """How far the set reaches beyond each facet (normals in frame coordinates)."""
     origin, basis = action_set.frame
     support = (action_set.minimize_linear(-normals @ basis.T) - origin) @ basis
-    return np.einsum("ij,ij->i", support, normals) - offsets
+    result: Points = np.einsum("ij,ij->i", support, normals) - offsets
+    return result
 
 
 def _spread(sphere: Sphere, size: int) -> Points | None:

@@ -208,7 +208,8 @@ def dyadic_cells(box: BoxShape, level: int) -> Indices:
     """Cells that double with every level: about cubic cells at level 0, none finer than 64 : 1."""
     sides = box.high - box.low
     base = np.clip(np.floor(sides / sides.min() * (1 + 1e-12)), 1, MOST_STRETCHED).astype(np.int64)
-    return base * 2**level
+    result: Indices = base * 2**level
+    return result
 
 
 def centred_box(box: BoxShape, mesh: float) -> Grid:

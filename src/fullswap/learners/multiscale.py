@@ -158,7 +158,8 @@ class MultiScale:
 
     def weights(self) -> Points:
         """Expert weights w of this round, shape (M, 4), the largest 1."""
-        return np.exp(self.logs - self.logs.max())
+        result: Points = np.exp(self.logs - self.logs.max())
+        return result
 
     def game(self) -> Points:
         """Σ_ξ w·h_ξ(v) for v in each cell of length γ (rows) and each bin (columns)."""

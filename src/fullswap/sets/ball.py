@@ -58,7 +58,10 @@ class Ball(ConvexSetBase):
         return np.where(norms > self.radius, shrunk, points)
 
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
-        return np.linalg.norm(points - self.center, axis=1) - self.radius <= slack
+        result: npt.NDArray[np.bool_] = (
+            np.linalg.norm(points - self.center, axis=1) - self.radius <= slack
+        )
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
         largest = np.abs(directions).max(axis=1, keepdims=True)

@@ -37,7 +37,10 @@ class _Orthotope(ConvexSetBase):
         return np.minimum(np.maximum(points, self._low), self._high)
 
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
-        return np.maximum(self._low - points, points - self._high).max(axis=1) <= slack
+        result: npt.NDArray[np.bool_] = (
+            np.maximum(self._low - points, points - self._high).max(axis=1) <= slack
+        )
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
         return np.where(directions >= 0.0, self._low, self._high)

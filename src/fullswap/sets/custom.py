@@ -102,7 +102,10 @@ class Custom(ConvexSetBase):
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
         near = np.linalg.norm(points - self._project(points), axis=1) <= slack
         contains = self._functions[2]
-        return near if contains is None else near | _call_contains(contains, points)
+        result: npt.NDArray[np.bool_] = (
+            near if contains is None else near | _call_contains(contains, points)
+        )
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
         # The function need not know what to do with the direction 0: it gets the first axis.

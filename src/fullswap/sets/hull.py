@@ -111,7 +111,8 @@ def vertices_of_inequalities(matrix: Array, bounds: Array) -> Array:
     # A vertex is normal / -offset of a facet of the dual hull; offset 0 puts it at infinity.
     if intersection.dual_equations[:, -1].max() > -1e-12:
         raise unbounded
-    return inside + radius * intersection.intersections
+    result: Array = inside + radius * intersection.intersections
+    return result
 
 
 def _flat(what: str) -> ValueError:

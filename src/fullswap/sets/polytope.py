@@ -109,14 +109,17 @@ class Polytope(ConvexSetBase):
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
         local = (points - self.center) / self.diameter
         violations = (local @ self._normals.T - self._offsets).max(axis=1)
-        return violations <= slack / self.diameter
+        result: npt.NDArray[np.bool_] = violations <= slack / self.diameter
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
-        return self._vertices[(directions @ self._corners.T).argmin(axis=1)]
+        result: Array = self._vertices[(directions @ self._corners.T).argmin(axis=1)]
+        return result
 
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         # Seen from the centre: a·‖c + y‖² + ⟨b, c + y⟩ = const + ⟨b + 2a·c, y⟩ + a·‖y‖².
         slope = self._slope_at_center(curvature, slope)
         squares = self.diameter * np.einsum("ij,ij->i", self._corners, self._corners)
         values = slope @ self._corners.T + curvature[:, np.newaxis] * squares
-        return self._vertices[values.argmin(axis=1)]
+        result: Array = self._vertices[values.argmin(axis=1)]
+        return result

@@ -87,10 +87,12 @@ class Simplex(ConvexSetBase):
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
         parts = points - self.shift
         excess = np.abs(parts.sum(axis=1) - self.scale) / math.sqrt(self.ambient_dim)
-        return np.maximum(excess, -parts.min(axis=1)) <= slack
+        result: npt.NDArray[np.bool_] = np.maximum(excess, -parts.min(axis=1)) <= slack
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
-        return self.vertices[directions.argmin(axis=1)]
+        result: Array = self.vertices[directions.argmin(axis=1)]
+        return result
 
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         # All corners are equally far from the centre, so that only the linear part is left.

@@ -91,7 +91,8 @@ class Crossing:
                     self.state, self.rate, self.low, self.high, False, i, g, 0.0, slope, constant
                 )
         self.hint = self._crossing
-        return (self.state[3, indices] - before) / weights
+        result: Vector = (self.state[3, indices] - before) / weights
+        return result
 
     def extended(self, points: Points, *args: Any) -> Crossing:
         """Old points keep their state; new ones start at themselves."""
@@ -239,7 +240,8 @@ class Dense:
         self.bank = self.learner.update(self.bank, _Known(values), weights)
         self.residual += self._pending
         self._rounds += 1
-        return lost
+        result: Vector = lost
+        return result
 
     def extended(self, points: Points, *args: Any) -> Dense:
         """Experts are tied to the grid: start afresh, keep the residual owed."""
