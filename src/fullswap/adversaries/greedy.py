@@ -28,10 +28,10 @@ class Greedy(Adversary):
         """Fix the pool."""
         axes = self.action_set.frame[1].T
         self.tally = Tally(self.action_set.ambient_dim)
-        made = [self.losses.towards(self.low_end), self.losses.towards(self.high_end)]
-        made += [self.losses.along(sign * axis) for axis in axes for sign in (-1.0, 1.0)]
-        made += [self.losses.towards(member) for member in self._members(self.extra)]
-        self.pool: list[Loss] = list({id(loss): loss for loss in made}.values())
+        losses = [self.losses.towards(self.low_end), self.losses.towards(self.high_end)]
+        losses += [self.losses.along(sign * axis) for axis in axes for sign in (-1.0, 1.0)]
+        losses += [self.losses.towards(member) for member in self._members(self.extra)]
+        self.pool: list[Loss] = list({id(loss): loss for loss in losses}.values())
         self._exact = all(isinstance(loss, QuadraticFamily) for loss in self.pool)
         if self._exact:
             self._rows = np.array([loss.coefficients for loss in self.pool])  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Loss, Points, Vector
+from fullswap.kernels.columns import SWITCH
 from fullswap.learners.base import Row, Setting, SubLearner
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
@@ -34,7 +35,7 @@ class Rate(Protocol):
         """Rates at G > 0."""
 
     def parameters(self) -> Vector:
-        """[kind-free] (modulus, root, switch): rate = 1/(modulus·G) up to switch, root/√G after."""
+        """As in ``fullswap.kernels.columns``: (ρ, κ, switch)."""
 
     def regret(self, weight_sum: float) -> float:
         """Guaranteed scaled external regret at G."""
@@ -113,7 +114,7 @@ class NearlyStronglyConvexRate:
 
     def __call__(self, weight_sums: Vector) -> Vector:
         """Rates at G > 0."""
-        early = weight_sums <= self.parameters()[2]
+        early = weight_sums <= self.parameters()[SWITCH]
         return np.where(early, 1 / (self.modulus * weight_sums), self.root / np.sqrt(weight_sums))
 
     def parameters(self) -> Vector:

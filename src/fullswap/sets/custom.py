@@ -42,7 +42,9 @@ class Custom(ConvexSetBase):
     array([0., 1.])
     """
 
-    _functions: tuple[RowFunction, RowFunction, RowFunction | None]
+    _project_rows: RowFunction
+    _minimize_rows: RowFunction
+    _contains_rows: RowFunction | None
 
     def __init__(
         self,
@@ -61,7 +63,9 @@ class Custom(ConvexSetBase):
             checks.refuse("contains", "be a function or None", contains)
         ends = _call("minimize_linear", minimize_linear, _probes(dim))
         self._store(
-            _functions=(project, minimize_linear, contains),
+            _project_rows=project,
+            _minimize_rows=minimize_linear,
+            _contains_rows=contains,
             dim=dim,
             ambient_dim=dim,
             diameter=diameter,
@@ -70,11 +74,11 @@ class Custom(ConvexSetBase):
         _check_custom(self)
 
     def _parameters(self) -> dict[str, Any]:
-        project, minimize_linear, contains = self._functions
+        contains = self._contains_rows
         parameters: dict[str, Any] = {
             "dim": self.dim,
-            "project": project,
-            "minimize_linear": minimize_linear,
+            "project": self._project_rows,
+            "minimize_linear": self._minimize_rows,
             "diameter": self.diameter,
         }
         return parameters if contains is None else {**parameters, "contains": contains}
@@ -87,7 +91,8 @@ class Custom(ConvexSetBase):
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Custom:
         """Return the set {scale·x + shift}, with functions that go there and back."""
         factor, offset = self._moving(scale, shift)
-        project, minimize_linear, contains = self._functions
+        project, minimize_linear = self._project_rows, self._minimize_rows
+        contains = self._contains_rows
         return Custom(
             self.dim,
             lambda points: factor * project((points - offset) / factor) + offset,
@@ -97,11 +102,11 @@ class Custom(ConvexSetBase):
         )
 
     def _project(self, points: Array) -> Array:
-        return _call("project", self._functions[0], points)
+        return _call("project", self._project_rows, points)
 
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
         near = np.linalg.norm(points - self._project(points), axis=1) <= slack
-        contains = self._functions[2]
+        contains = self._contains_rows
         result: npt.NDArray[np.bool_] = (
             near if contains is None else near | _call_contains(contains, points)
         )
@@ -110,7 +115,7 @@ class Custom(ConvexSetBase):
     def _minimize_linear(self, directions: Array) -> Array:
         # The function need not know what to do with the direction 0: it gets the first axis.
         some = np.where(directions.any(axis=1, keepdims=True), directions, np.eye(1, self.dim))
-        return _call("minimize_linear", self._functions[1], some)
+        return _call("minimize_linear", self._minimize_rows, some)
 
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         raise NotImplementedError(
@@ -197,7 +202,7 @@ def _check_custom(custom: Custom) -> None:
     )
     if np.linalg.svd(known - center, compute_uv=False)[-1] <= 1e-9 * diameter:
         raise ValueError("project must map onto a set of full dimension, got a flat one")
-    contains = custom._functions[2]
+    contains = custom._contains_rows
     if contains is None:
         return
     # A little outside and a little inside, because no rule can decide exactly on the boundary.

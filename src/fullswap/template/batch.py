@@ -9,6 +9,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.kernels.columns import CURVATURE, RECOMMENDED, WEIGHT
 from fullswap.losses import QuadraticFamily
 from fullswap.template.rules import Crossing, Stationary
 from fullswap.transcripts import Transcript
@@ -116,7 +117,7 @@ def _line_stretch(learner: FullSwapLearner, rows: Points, record: bool) -> Playe
         rule.state, rule.rate, rule.low, rule.high, rule.linearised, rows, rule.hint, left, share
     )
     gained = rule.state - before
-    learner._absorb(gained[2], gained[3], gained[4:].T, len(rows))
+    learner._absorb(gained[WEIGHT], gained[RECOMMENDED], gained[CURVATURE:].T, len(rows))
     right = np.minimum(left + 1, len(rule.points) - 1)
     return len(rows), np.column_stack((left, right)), np.column_stack((share, 1 - share))
 

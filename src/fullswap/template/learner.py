@@ -199,8 +199,8 @@ class FullSwapLearner:
             best = tally.at_all(self._actions).min(axis=1)
             measured = at_most = float(np.maximum(tally.incurred() - best, 0.0).sum())
         else:
-            found = report(tally, self._inner, lipschitz)
-            measured, at_most = found.value, found.upper
+            regret = report(tally, self._inner, lipschitz)
+            measured, at_most = regret.value, regret.upper
         known = self.plan.bound(self.rounds)
         return Certificate(
             Quantity.FULL_SWAP_REGRET
@@ -337,8 +337,8 @@ class FullSwapLearner:
             extremes = set(extreme_rows(rows, self._probes, self._tangent))
             if not any(self._violation(QuadraticFamily(rows[i])) for i in extremes):
                 return None
-        found = ((i, self._violation(QuadraticFamily(row))) for i, row in enumerate(rows))
-        return next(((i, message) for i, message in found if message), None)
+        messages = ((i, self._violation(QuadraticFamily(row))) for i, row in enumerate(rows))
+        return next(((i, message) for i, message in messages if message), None)
 
     def _warn(self, message: str, stacklevel: int) -> None:
         """Warn of the first broken promise only."""

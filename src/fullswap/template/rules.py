@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
+from fullswap.kernels.columns import CONSTANT, POINT, RECOMMENDED, TARGET
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import QuadraticFamily, piecewise_linear
@@ -50,8 +51,8 @@ class Crossing:
     def __init__(self, points: Points, low: float, high: float, rate: Vector, linearised: bool):
         self.points = points
         self.low, self.high, self.rate, self.linearised = low, high, rate, linearised
-        self.state = np.zeros((7, len(points)))
-        self.state[:2] = points[:, 0]
+        self.state = np.zeros((CONSTANT + 1, len(points)))
+        self.state[POINT] = self.state[TARGET] = points[:, 0]
         self.hint = len(points) // 2
         self._crossing = self.hint
 
@@ -60,8 +61,8 @@ class Crossing:
         from fullswap.kernels.crossing import crossing_weight, find_crossing
 
         # becomes the hint only with the round: looking twice must not change what is found
-        i = self._crossing = find_crossing(self.state[0], self.state[1], self.hint)
-        share = crossing_weight(self.state[0], self.state[1], i)
+        i = self._crossing = find_crossing(self.state[POINT], self.state[TARGET], self.hint)
+        share = crossing_weight(self.state[POINT], self.state[TARGET], i)
         if i < 0 or share == 0.0:
             return np.array([i + 1]), np.ones(1)
         if share == 1.0:
@@ -72,7 +73,7 @@ class Crossing:
         """Scaled gradient steps at the support."""
         from fullswap.kernels.loop import line_learn
 
-        before = self.state[3, indices]
+        before = self.state[RECOMMENDED, indices]
         if isinstance(loss, QuadraticFamily):
             a, b, c = loss.coefficients
             shape = (self.rate, self.low, self.high, self.linearised)
@@ -81,7 +82,7 @@ class Crossing:
         else:
             # a step only sees slope and value at its target: a line stands for the loss
             seen = piecewise_linear(loss, self.points) if self.linearised else loss
-            targets = self.state[1, indices][:, None]
+            targets = self.state[TARGET, indices][:, None]
             slopes, values = seen.gradient(targets)[:, 0], seen.value(targets)
             for i, g, slope, value, q in zip(
                 indices, weights, slopes, values, targets[:, 0], strict=True
@@ -91,7 +92,7 @@ class Crossing:
                     self.state, self.rate, self.low, self.high, False, i, g, 0.0, slope, constant
                 )
         self.hint = self._crossing
-        result: Vector = (self.state[3, indices] - before) / weights
+        result: Vector = (self.state[RECOMMENDED, indices] - before) / weights
         return result
 
     def extended(self, points: Points, *args: Any) -> Crossing:
