@@ -166,7 +166,7 @@ def numbers(name: str, values: Any) -> NDArray[Any]:
 def floats(name: str, values: Any, largest: float = math.inf) -> NDArray[np.float64]:
     """Finite numbers of at most this magnitude, as float64, of any shape."""
     array = numbers(name, values).astype(np.float64, copy=False)
-    inside = np.isfinite(array) & (np.abs(array) <= largest)
+    inside = np.isfinite(array) if largest == math.inf else np.abs(array) <= largest  # NaN: False
     rule = "be finite" if largest == math.inf else f"be finite, of magnitude at most {largest:g}"
     refuse_at(name, rule, array, ~inside)
     return array
