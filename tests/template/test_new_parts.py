@@ -131,20 +131,14 @@ class HexagonGrids(GridMaker):
     def __init__(self, action_set):
         self.rest = LatticeGrids(action_set)
 
-    def net(self, mesh):
-        return self.grid(2.0 / mesh)
+    def at_mesh(self, kind, mesh):
+        return self.grid(2.0 / mesh) if kind == "net" else self.rest.at_mesh(kind, mesh)
 
     def grid(self, cells):
         angles = np.arange(6) * math.pi / 3
         rim = np.column_stack((np.cos(angles), np.sin(angles)))
         points = rim if cells <= 1 else np.vstack((rim, np.zeros((1, 2))))
         return Grid(points, 2.0 / cells, 1.0 if cells <= 1 else 0.6, 0.2)
-
-    def triangulation(self, mesh):
-        return self.rest.triangulation(mesh)
-
-    def boundary(self, size):
-        return self.rest.boundary(size)
 
     def nested(self, kind, level):
         return self.rest.nested(kind, level)

@@ -18,7 +18,6 @@ from fullswap.grids.boundary import boundary
 from fullswap.grids.cache import grid_of, nested_grid
 from fullswap.grids.levels import (
     Choices,
-    Doubled,
     GridFamily,
     Levels,
     Nested,
@@ -30,7 +29,6 @@ from fullswap.grids.line import ends, line
 
 __all__ = [
     "Choices",
-    "Doubled",
     "Grid",
     "GridFamily",
     "GridMaker",

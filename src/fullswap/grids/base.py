@@ -99,8 +99,8 @@ class Grid:
 class GridMaker(ABC):
     """Which nets and triangulations a set has, by mesh and by level; one for a kind of set.
 
-    Level k = 1, 2, … has k cells along the longest axis; nested level j = 0, 1, … has about 2^j
-    and keeps all earlier points.
+    ``kind`` is "net" or "triangulation". Level k = 1, 2, … has k cells along the longest axis;
+    nested level j = 0, 1, … has about 2^j and keeps all earlier points.
     """
 
     @property
@@ -109,16 +109,8 @@ class GridMaker(ABC):
         """The length that mesh is measured against: one cell along the longest axis."""
 
     @abstractmethod
-    def net(self, mesh: float) -> Grid:
-        """Points so that every point of the set is near one."""
-
-    @abstractmethod
-    def triangulation(self, mesh: float) -> Grid:
-        """Points and simplices that fill their hull."""
-
-    @abstractmethod
-    def boundary(self, size: int) -> Grid:
-        """At most so many points whose hull is almost the set."""
+    def at_mesh(self, kind: str, mesh: float) -> Grid:
+        """The grid of this mesh."""
 
     @abstractmethod
     def nested(self, kind: str, level: int) -> Grid:
@@ -126,11 +118,11 @@ class GridMaker(ABC):
 
     @abstractmethod
     def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
-        """What the grid of a level measures; None if it is out of reach."""
+        """What the grid of a level measures; None if it cannot be built, or not within reach."""
 
     @abstractmethod
     def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
-        """What the nested grid of a level measures; None if it is out of reach."""
+        """The same of the nested grid of a level."""
 
     def most_points(self, kind: str) -> float:
         """Size from which grids of this kind take too long to build."""

@@ -16,8 +16,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Points
 from fullswap.grids.base import Grid, GriddedSet, Sphere
-from fullswap.grids.cache import grid_of
-from fullswap.theorems import Geometry
+from fullswap.grids.line import ends, line
 
 MAX_BOUNDARY = {2: 4096, 3: 4096, 4: 128}
 """Most points put on the boundary by dimension (else 64): hulls grow too costly with it."""
@@ -41,6 +40,8 @@ def boundary(action_set: GriddedSet, size: int) -> Grid:
     """
     d = action_set.dim
     checks.whole("size", size, d + 1)
+    if d == 1:
+        return line(action_set, ends(action_set))
     if d > MAX_HULL_DIM:
         return _without_hull(action_set, size)
     origin, basis = action_set.frame
@@ -57,14 +58,6 @@ def most_boundary_points(action_set: GriddedSet) -> float:
     if action_set.dim <= MAX_HULL_DIM:
         return math.inf
     return 2 * action_set.dim if action_set.vertices is None else len(action_set.vertices)
-
-
-def boundary_geometry(action_set: GriddedSet, level: int, max_points: float) -> Geometry | None:
-    """What the approximation with at most dim + level points measures, if it is in reach."""
-    if action_set.dim + level > most_boundary_points(action_set):
-        return None
-    measured = grid_of("boundary", action_set, level).geometry
-    return measured if measured.size <= max_points else None
 
 
 def _without_hull(action_set: GriddedSet, size: int) -> Grid:
@@ -111,9 +104,8 @@ def measured_hull_distance(action_set: GriddedSet, coordinates: Points) -> float
 
     origin, basis = action_set.frame
     if coordinates.shape[1] == 1:
-        ends = (action_set.minimize_linear(np.array([basis[:, 0], -basis[:, 0]])) - origin) @ basis
-        left = max(coordinates.min() - ends[0, 0], 0.0)
-        return float(max(left, ends[1, 0] - coordinates.max(), 0.0))
+        low, high = ends(action_set)
+        return float(max(coordinates.min() - low, high - coordinates.max(), 0.0))
     hull = ConvexHull(coordinates)
     normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
     if action_set.sphere is not None:

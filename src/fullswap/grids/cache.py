@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
 from fullswap.grids.base import Grid, GriddedSet
+from fullswap.grids.boundary import boundary
 
 MOST_GRIDS = 64
 """So many are held for the next who asks; a search over levels looks at fewer."""
-
-GridOf = Callable[[str, GriddedSet, int], Grid]
 
 
 @lru_cache(maxsize=MOST_GRIDS)
@@ -19,11 +17,9 @@ def grid_of(kind: str, action_set: GriddedSet, level: int) -> Grid:
 
     ``kind`` is "net", "triangulation" or "boundary".
     """
-    maker = action_set.grids
     if kind == "boundary":
-        return maker.boundary(action_set.dim + level)
-    mesh = maker.longest_side / level
-    return maker.net(mesh) if kind == "net" else maker.triangulation(mesh)
+        return boundary(action_set, action_set.dim + level)
+    return action_set.grids.at_mesh(kind, action_set.grids.longest_side / level)
 
 
 @lru_cache(maxsize=MOST_GRIDS)

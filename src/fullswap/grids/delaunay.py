@@ -22,12 +22,10 @@ from fullswap.base.protocols import ConvexSet, Points, SparseRows
 from fullswap.grids.base import Grid, GriddedSet, GridMaker, enclosing_radius_squared
 from fullswap.grids.boundary import (
     MAX_HULL_DIM,
-    boundary,
-    boundary_geometry,
     boundary_points,
     measured_hull_distance,
 )
-from fullswap.grids.cache import GridOf, grid_of, nested_grid
+from fullswap.grids.cache import grid_of, nested_grid
 from fullswap.theorems import Geometry
 
 MAX_LATTICE = 4_000_000
@@ -49,17 +47,10 @@ class LatticeGrids(GridMaker):
         """The diameter."""
         return self.action_set.diameter
 
-    def net(self, mesh: float) -> Grid:
-        """The projected lattice."""
-        return projected_net(self.action_set, mesh)
-
-    def triangulation(self, mesh: float) -> Grid:
-        """The same, with a boundary and simplices."""
-        return delaunay(self.action_set, mesh)
-
-    def boundary(self, size: int) -> Grid:
-        """See ``fullswap.grids.boundary``."""
-        return boundary(self.action_set, size)
+    def at_mesh(self, kind: str, mesh: float) -> Grid:
+        """The projected lattice, with a boundary and simplices for a triangulation."""
+        make = projected_net if kind == "net" else delaunay
+        return make(self.action_set, mesh)
 
     def nested(self, kind: str, level: int) -> Grid:
         """Lattices that are halved, with all points of the level before."""
@@ -69,26 +60,20 @@ class LatticeGrids(GridMaker):
 
     def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
         """As measured on the grid, which is built."""
-        if kind == "boundary":
-            return boundary_geometry(self.action_set, level, max_points)
-        return self._built(kind, level, level, max_points, grid_of)
+        if self._out_of_reach(kind, level, max_points):
+            return None
+        return grid_of(kind, self.action_set, level).geometry
 
     def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
         """As measured on the grid, which is built."""
-        return self._built(kind, 2**level, level, max_points, nested_grid)
+        if self._out_of_reach(kind, 2**level, max_points):
+            return None
+        return nested_grid(kind, self.action_set, level).geometry
 
     def most_points(self, kind: str) -> float:
         """Delaunay triangulations above three dimensions are kept small."""
         few = kind == "triangulation" and self.action_set.dim > 3
         return MAX_DELAUNAY_POINTS if few else math.inf
-
-    def _built(
-        self, kind: str, cells: int, level: int, max_points: float, build: GridOf
-    ) -> Geometry | None:
-        if self._out_of_reach(kind, cells, max_points):
-            return None
-        measured = build(kind, self.action_set, level).geometry
-        return measured if measured.size <= max_points else None
 
     def _out_of_reach(self, kind: str, cells: int, max_points: float) -> bool:
         """Whether a grid with this many cells along an axis has surely too many points to build."""

@@ -20,11 +20,9 @@ from fullswap.base.protocols import Indices, Points, SparseRows, Vector
 from fullswap.grids.base import (
     JUST_BELOW,
     Grid,
-    GriddedSet,
     GridMaker,
     enclosing_radius_squared,
 )
-from fullswap.grids.boundary import boundary, boundary_geometry
 from fullswap.theorems import Geometry
 
 MAX_LOOKUP = 20_000_000
@@ -34,7 +32,7 @@ MOST_STRETCHED = 64
 _NO_LOOKUP: Indices = np.zeros(0, dtype=np.int64)
 
 
-class BoxShape(GriddedSet, Protocol):
+class BoxShape(Protocol):
     """A box: ``low`` and ``high`` of shape (d,)."""
 
     @property
@@ -73,79 +71,54 @@ class BoxGrids(GridMaker):
         """The longest edge."""
         return float((self.box.high - self.box.low).max())
 
-    def net(self, mesh: float) -> Grid:
-        """Centres of the cells."""
-        return centred_box(self.box, mesh)
-
-    def triangulation(self, mesh: float) -> Grid:
-        """Corners of the cells."""
+    def at_mesh(self, kind: str, mesh: float) -> Grid:
+        """Centres of the cells, or their corners."""
+        if kind == "net":
+            return centred_box(self.box, mesh)
         return kuhn_box(self.box, box_cells(self.box, mesh))
-
-    def boundary(self, size: int) -> Grid:
-        """See ``fullswap.grids.boundary``."""
-        return boundary(self.box, size)
 
     def nested(self, kind: str, level: int) -> Grid:
         """Corners of cells that are halved along every axis."""
         return kuhn_box(self.box, dyadic_cells(self.box, level))
 
-    def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
-        """By formula, but for boundaries."""
-        if kind == "boundary":
-            return boundary_geometry(self.box, level, max_points)
-        cells = box_cells(self.box, self.longest_side / level)
-        measured = box_geometry(self.box, cells, corners=kind == "triangulation")
-        return measured if measured.size <= max_points else None
-
-    def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+    def geometry(self, kind: str, level: int, max_points: float) -> Geometry:
         """By formula."""
-        measured = box_geometry(self.box, dyadic_cells(self.box, level), corners=True)
-        return measured if measured.size <= max_points else None
+        cells = box_cells(self.box, self.longest_side / level)
+        return box_geometry(self.box, cells, corners=kind == "triangulation")
 
-
-class GriddedSimplex(SimplexShape, GriddedSet, Protocol):
-    """A simplex that is a set."""
+    def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry:
+        """By formula."""
+        return box_geometry(self.box, dyadic_cells(self.box, level), corners=True)
 
 
 @dataclass(frozen=True)
 class SimplexGrids(GridMaker):
     """Kuhn triangulations of a simplex, d ≥ 2, which are its nets as well."""
 
-    simplex: GriddedSimplex
+    simplex: SimplexShape
 
     @property
     def longest_side(self) -> float:
         """The sum of the coordinates: meshes are steps of one coordinate."""
         return self.simplex.scale
 
-    def net(self, mesh: float) -> Grid:
+    def at_mesh(self, kind: str, mesh: float) -> Grid:
         """Multiples of the mesh."""
         return kuhn_simplex(self.simplex, mesh)
-
-    def triangulation(self, mesh: float) -> Grid:
-        """Multiples of the mesh."""
-        return kuhn_simplex(self.simplex, mesh)
-
-    def boundary(self, size: int) -> Grid:
-        """See ``fullswap.grids.boundary``."""
-        return boundary(self.simplex, size)
 
     def nested(self, kind: str, level: int) -> Grid:
         """Meshes that are halved."""
         return kuhn_simplex(self.simplex, self.longest_side / 2**level)
 
     def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
-        """By formula, but for boundaries."""
-        if kind == "boundary":
-            return boundary_geometry(self.simplex, level, max_points)
+        """By formula."""
         if (level + 1.0) ** self.simplex.dim > MAX_LOOKUP:
             return None
-        measured = simplex_geometry(self.simplex, level)
-        return measured if measured.size <= max_points else None
+        return simplex_geometry(self.simplex, level)
 
     def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
         """By formula."""
-        return self.geometry("triangulation", 2**level, max_points)
+        return self.geometry(kind, 2**level, max_points)
 
 
 class KuhnLocator:

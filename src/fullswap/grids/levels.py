@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.grids.base import JUST_BELOW, Grid, GriddedSet
+from fullswap.grids.boundary import most_boundary_points
 from fullswap.grids.cache import grid_of, nested_grid
 from fullswap.grids.line import line
 from fullswap.theorems import Geometry
@@ -42,14 +43,22 @@ class Levels:
     kind: str
     action_set: GriddedSet
     max_points: float = math.inf
+    doubled: bool = False
+    """Whether level j = 0, 1, … stands for 2^j."""
 
     def grid(self, level: int) -> Grid:
         """The grid of a level."""
-        return grid_of(self.kind, self.action_set, level)
+        return grid_of(self.kind, self.action_set, 2**level if self.doubled else level)
 
     def geometry(self, level: int) -> Geometry | None:
         """What it measures."""
-        return self.action_set.grids.geometry(self.kind, level, self.max_points)
+        level = 2**level if self.doubled else level
+        if self.kind == "boundary":
+            beyond = self.action_set.dim + level > most_boundary_points(self.action_set)
+            measured = None if beyond else grid_of(self.kind, self.action_set, level).geometry
+        else:
+            measured = self.action_set.grids.geometry(self.kind, level, self.max_points)
+        return measured if measured is not None and measured.size <= self.max_points else None
 
     def level_of_mesh(self, mesh: float) -> int:
         """The coarsest level of at most this mesh."""
@@ -64,26 +73,8 @@ class Levels:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {"family": "levels", "kind": self.kind, "set": self.action_set.to_dict()}
-
-
-@dataclass(frozen=True)
-class Doubled:
-    """Level j = 0, 1, … is level 2^j of another family."""
-
-    levels: Levels
-
-    def grid(self, level: int) -> Grid:
-        """The grid of a level."""
-        return self.levels.grid(2**level)
-
-    def geometry(self, level: int) -> Geometry | None:
-        """What it measures."""
-        return self.levels.geometry(2**level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        return {**self.levels.to_dict(), "family": "doubled"}
+        family = "doubled" if self.doubled else "levels"
+        return {"family": family, "kind": self.kind, "set": self.action_set.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,8 @@ class Nested:
         """What it measures."""
         if 2.0**level > self.max_points:
             return None
-        return self.action_set.grids.nested_geometry(self.kind, level, self.max_points)
+        measured = self.action_set.grids.nested_geometry(self.kind, level, self.max_points)
+        return measured if measured is not None and measured.size <= self.max_points else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -158,7 +150,7 @@ def net(action_set: GriddedSet, mesh: float) -> Grid:
     >>> net(Interval(0, 1), 0.25).points.ravel()
     array([0.125, 0.375, 0.625, 0.875])
     """
-    return action_set.grids.net(checked_mesh(action_set, mesh))
+    return action_set.grids.at_mesh("net", checked_mesh(action_set, mesh))
 
 
 def triangulation(action_set: GriddedSet, mesh: float) -> Grid:
@@ -171,4 +163,4 @@ def triangulation(action_set: GriddedSet, mesh: float) -> Grid:
     >>> len(grid), grid.variance
     (9, 0.125)
     """
-    return action_set.grids.triangulation(checked_mesh(action_set, mesh))
+    return action_set.grids.at_mesh("triangulation", checked_mesh(action_set, mesh))

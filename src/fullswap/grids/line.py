@@ -16,7 +16,7 @@ from fullswap.theorems import Geometry
 
 @dataclass(frozen=True)
 class LineGrids(GridMaker):
-    """Cell centres as nets, cell ends as triangulations, the two ends as boundary."""
+    """Cell centres as nets, cell ends as triangulations."""
 
     action_set: GriddedSet
 
@@ -25,41 +25,26 @@ class LineGrids(GridMaker):
         """The length of the line."""
         return self.action_set.diameter
 
-    def net(self, mesh: float) -> Grid:
-        """Centres of the cells: the same radius as their ends with one point less."""
-        edges = self._edges(mesh)
-        return line(self.action_set, (edges[1:] + edges[:-1]) / 2)
-
-    def triangulation(self, mesh: float) -> Grid:
-        """Ends of the cells."""
-        return line(self.action_set, self._edges(mesh))
-
-    def boundary(self, size: int) -> Grid:
-        """The two ends."""
-        return line(self.action_set, np.array(ends(self.action_set)))
+    def at_mesh(self, kind: str, mesh: float) -> Grid:
+        """Centres of cells (the same radius as their ends, one point less), or their ends."""
+        low, high = ends(self.action_set)
+        edges = np.linspace(low, high, max(1, math.ceil((high - low) / mesh * JUST_BELOW)) + 1)
+        return line(self.action_set, (edges[1:] + edges[:-1]) / 2 if kind == "net" else edges)
 
     def nested(self, kind: str, level: int) -> Grid:
         """Every cell halved: ends of cells whatever the kind, since centres are not nested."""
-        return self.triangulation(self.longest_side / 2**level)
+        return self.at_mesh("triangulation", self.longest_side / 2**level)
 
-    def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+    def geometry(self, kind: str, level: int, max_points: float) -> Geometry:
         """By formula."""
         low, high = ends(self.action_set)
-        if kind == "boundary":
-            return self.boundary(2).geometry if max_points >= 2 else None
         gap = (high - low) / level
         size, outside = (level + 1, 0.0) if kind == "triangulation" else (level, gap / 2)
-        if size > max_points:
-            return None
         return Geometry(size, gap / 2, outside, gap**2 / 4 if size > 1 else 0.0)
 
-    def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+    def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry:
         """By formula."""
         return self.geometry("triangulation", 2**level, max_points)
-
-    def _edges(self, mesh: float) -> Vector:
-        low, high = ends(self.action_set)
-        return np.linspace(low, high, max(1, math.ceil((high - low) / mesh * JUST_BELOW)) + 1)
 
 
 def ends(action_set: GriddedSet) -> tuple[float, float]:

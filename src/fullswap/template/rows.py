@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from fullswap.base.protocols import Rounding, Vector
-from fullswap.grids import Choices, Doubled, Grid, GridFamily, Levels, Nested, ends, line
+from fullswap.grids import Choices, Grid, GridFamily, Levels, Nested, ends, line
 from fullswap.learners import Discretised, SubLearner
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.template.choice import Plan, Request, Row
@@ -127,11 +127,9 @@ class TableRow(PlayedRow):
                 if unlimited.geometry(level) is None:
                     return None  # not even the coarsest grid can be built
             return levels, level
-        growing: GridFamily
-        if theorem.restarts:
-            growing = Doubled(Levels(self.grid, action_set, limit))
-        else:
-            growing = Nested(self.grid, action_set, limit)
+        growing: GridFamily = Nested(self.grid, action_set, limit)
+        if theorem.restarts:  # then nothing is to be kept, and any grids will do
+            growing = Levels(self.grid, action_set, limit, doubled=True)
         return None if growing.geometry(0) is None else (growing, None)
 
     def _on_actions(
