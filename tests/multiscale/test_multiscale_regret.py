@@ -139,7 +139,7 @@ def test_rule_serves_the_template():
     np.testing.assert_allclose(lost, rule.points[indices, 0])
     assert rule.residual == 0.0 and rule.points.shape == (9, 1)
     with pytest.raises(NotImplementedError, match="horizon"):
-        rule.extended(rule.points)
+        rule.carried_into(rule)
 
 
 # --- bad input ------------------------------------------------------------------------------

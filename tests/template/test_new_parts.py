@@ -103,9 +103,6 @@ class ThreePoints(Row):
     def start(self, plan, grid):
         return ROWS[0].start(plan, grid)
 
-    def extend(self, rule, plan, grid):
-        raise AssertionError("there is one grid")
-
 
 @pytest.mark.parametrize("learner", ["hedge", Doubtful()])
 def test_a_row_of_ones_own_is_planned_played_and_copied(learner):

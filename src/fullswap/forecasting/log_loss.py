@@ -140,3 +140,7 @@ class LogCrossing(Crossing):
         super().__init__(points, 0.0, 1.0, np.array([1.0, 0.0, math.inf]), False)
         self.state[0] = logits(points[:, 0])
         self.state[1] = 0.0
+
+    def carried_into(self, fresh: Crossing) -> Crossing:
+        """The finer grid is one of logits, too."""
+        return super().carried_into(LogCrossing(fresh.points))

@@ -113,7 +113,7 @@ class PlannedForecaster(OnlineForecaster):
         self._masses += [0.0] * (level + 1 - len(self._masses))
         grid = self.plan.grid_at(int(self._mass))
         places = _places(self._bank.rule.points, grid.points)
-        self._take(self._bank.extended(self.plan, grid, places))
+        self._take(self._bank.extended(replace(self.plan, rule="crossing"), grid, places))
         self._moved(places)
 
     def _resume(self, masses: list[float]) -> None:

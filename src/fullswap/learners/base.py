@@ -14,7 +14,7 @@ MOST_EXPERTS = 2_000
 """Largest grids whose points are experts: n × n weights must fit the memory."""
 
 
-class Row(Protocol):
+class RowLike(Protocol):
     """A row of the table, as sub-learners see it."""
 
     @property
@@ -64,7 +64,7 @@ class SubLearner(ABC):
     """Whether it is considered only where it is asked for."""
 
     @abstractmethod
-    def fits(self, row: Row, loss_class: LossClass) -> bool:
+    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
         """Whether its cost holds for this row and these losses."""
 
     @abstractmethod

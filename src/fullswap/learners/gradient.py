@@ -15,7 +15,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Loss, Points, Vector
 from fullswap.kernels.columns import SWITCH
-from fullswap.learners.base import Row, Setting, SubLearner
+from fullswap.learners.base import RowLike, Setting, SubLearner
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
 from fullswap.theorems import (
@@ -193,7 +193,7 @@ class GradientChoice(SubLearner):
     over_grid = False
     crosses = True
 
-    def fits(self, row: Row, loss_class: LossClass) -> bool:
+    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
         """Losses must be convex, and its points must be rounded to the grid."""
         return loss_class.convex and row.rounding is not None
 

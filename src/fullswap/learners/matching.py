@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Vector
-from fullswap.learners.base import MOST_EXPERTS, Row, Setting, SubLearner
+from fullswap.learners.base import MOST_EXPERTS, RowLike, Setting, SubLearner
 from fullswap.losses import LossClass
 from fullswap.theorems import Theorem, matching_cost
 
@@ -60,7 +60,7 @@ class MatchingChoice(SubLearner):
     over_grid = True
     on_request = True
 
-    def fits(self, row: Row, loss_class: LossClass) -> bool:
+    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
         """Everywhere but where convexity makes it pointless."""
         return not row.theorem.needs_convexity
 

@@ -15,7 +15,7 @@ def make_rule(plan: Plan, grid: Grid) -> Rule:
 
 def extend_rule(rule: Rule, plan: Plan, grid: Grid) -> Rule:
     """The rule on a finer grid; points that stay keep what they learnt."""
-    return plan.kind.extend(rule, plan, grid)
+    return rule.carried_into(make_rule(plan, grid))
 
 
 def learning_rate(plan: Plan) -> Rate:

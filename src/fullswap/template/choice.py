@@ -97,10 +97,6 @@ class Row(ABC):
     def start(self, plan: Plan, grid: Grid) -> Rule:
         """The rule that plays the plan on a grid, nothing learnt yet."""
 
-    @abstractmethod
-    def extend(self, rule: Rule, plan: Plan, grid: Grid) -> Rule:
-        """The rule on a finer grid."""
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:

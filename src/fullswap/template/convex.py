@@ -126,7 +126,7 @@ class MultiScaleRule:
         self.binning.learn(*law_of(loss, self.points, self.lipschitz))
         return lost
 
-    def extended(self, points: Points, *args: Any) -> MultiScaleRule:
+    def carried_into(self, fresh: Any) -> MultiScaleRule:
         """Never asked for: γ is set by the horizon, and without one there is no such rule."""
         raise NotImplementedError("multi-scale binning needs a horizon: its grid does not grow")
 
@@ -178,7 +178,3 @@ class MultiScaleRow(Row):
         """The bins, nothing learnt yet."""
         assert plan.horizon is not None
         return MultiScaleRule(grid.points, plan.constants.lipschitz, plan.horizon, plan.rule)
-
-    def extend(self, rule: Rule, plan: Plan, grid: Grid) -> Rule:
-        """Never asked for: γ is set by the horizon."""
-        return rule.extended(grid.points)

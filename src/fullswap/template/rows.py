@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fullswap.base.protocols import Rounding, Vector
+from fullswap.base.protocols import Vector
 from fullswap.grids import Choices, Grid, GridFamily, Levels, Nested, ends, line
 from fullswap.learners import Discretised, SubLearner
 from fullswap.rounding import Barycentric, Nearest
@@ -43,19 +43,8 @@ class PlayedRow(Row):
         if self.linearised:
             bank = Discretised(bank, grid.points)
         middle = int(np.linalg.norm(grid.points - plan.action_set.center, axis=1).argmin())
-        return Stationary(grid.points, bank, self._rounded(grid), middle)
-
-    def extend(self, rule: Rule, plan: Plan, grid: Grid) -> Rule:
-        """Points that stay keep what they learnt, unless experts are tied to the grid."""
-        if isinstance(rule, Crossing):
-            return rule.extended(grid.points)
-        if isinstance(rule, Stationary):
-            return rule.extended(grid.points, self._rounded(grid))
-        assert plan.sub_learner is not None
-        return rule.extended(grid.points, plan.sub_learner.bank(plan, grid.points))
-
-    def _rounded(self, grid: Grid) -> Rounding:
-        return Nearest(grid) if self.rounding == "nearest" else Barycentric(grid)
+        rounding = Nearest(grid) if self.rounding == "nearest" else Barycentric(grid)
+        return Stationary(grid.points, bank, rounding, middle)
 
 
 @final

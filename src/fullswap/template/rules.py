@@ -39,8 +39,8 @@ class Rule(Protocol):
     def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
         """Update the bank; return Σ-free losses of the recommendations, one per index."""
 
-    def extended(self, points: Points, *args: Any) -> Rule:
-        """The rule on a finer grid, keeping what was learnt where points stayed."""
+    def carried_into(self, fresh: Any) -> Rule:
+        """A fresh rule of this kind on a finer grid, with what was learnt where points stayed."""
 
 
 class Crossing:
@@ -95,13 +95,12 @@ class Crossing:
         result: Vector = (self.state[RECOMMENDED, indices] - before) / weights
         return result
 
-    def extended(self, points: Points, *args: Any) -> Crossing:
+    def carried_into(self, fresh: Crossing) -> Crossing:
         """Old points keep their state; new ones start at themselves."""
-        finer = type(self)(points, self.low, self.high, self.rate, self.linearised)
-        places = np.searchsorted(points[:, 0], self.points[:, 0])
-        finer.state[:, places] = self.state
-        finer.hint = int(places[min(max(self.hint, 0), len(places) - 1)])
-        return finer
+        places = np.searchsorted(fresh.points[:, 0], self.points[:, 0])
+        fresh.state[:, places] = self.state
+        fresh.hint = int(places[min(max(self.hint, 0), len(places) - 1)])
+        return fresh
 
 
 class Stationary:
@@ -176,19 +175,18 @@ class Stationary:
         self.heaviest = int(indices[weights.argmax()])
         return lost
 
-    def extended(self, points: Points, *args: Any) -> Stationary:
+    def carried_into(self, fresh: Stationary) -> Stationary:
         """Old points keep their learners; rows are rounded anew on the finer grid."""
-        rounding: Rounding = args[0]
-        place = {row.tobytes(): i for i, row in enumerate(points + 0.0)}
+        place = {row.tobytes(): i for i, row in enumerate(fresh.points + 0.0)}
         where = np.array([place[row.tobytes()] for row in self.points + 0.0])
-        finer = Stationary(points, self.learner, rounding, int(where[self.heaviest]))
-        finer.bank.targets[where] = self.bank.targets
-        finer.bank.weight_sums[where] = self.bank.weight_sums
+        fresh.heaviest = int(where[self.heaviest])
+        fresh.bank.targets[where] = self.bank.targets
+        fresh.bank.weight_sums[where] = self.bank.weight_sums
         moved = where[self.bank.weight_sums > 0]
         if moved.size:
-            rows = rounding(finer.bank.targets[moved])
-            finer.row_indices[moved], finer.row_weights[moved] = rows.indices, rows.weights
-        return finer
+            rows = fresh.rounding(fresh.bank.targets[moved])
+            fresh.row_indices[moved], fresh.row_weights[moved] = rows.indices, rows.weights
+        return fresh
 
 
 class _Known:
@@ -244,8 +242,7 @@ class Dense:
         result: Vector = lost
         return result
 
-    def extended(self, points: Points, *args: Any) -> Dense:
+    def carried_into(self, fresh: Dense) -> Dense:
         """Experts are tied to the grid: start afresh, keep the residual owed."""
-        finer = Dense(points, args[0])
-        finer.residual, finer._rounds = self.residual, self._rounds
-        return finer
+        fresh.residual, fresh._rounds = self.residual, self._rounds
+        return fresh
