@@ -1,10 +1,10 @@
-"""Grids: reported against measured geometry, nesting, and the levels that bounds choose."""
+"""Grids: reported against measured geometry, nesting, boundaries."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 from scipy.spatial.distance import cdist, pdist
@@ -13,16 +13,6 @@ from fullswap import grids
 from fullswap.grids.boundary import measured_hull_distance
 from fullswap.rounding import Barycentric
 from fullswap.sets import Ball, Box, Interval, Polytope, Simplex
-from fullswap.theorems import (
-    THEOREMS,
-    Constants,
-    Geometry,
-    anytime_hedge_cost,
-    best_ratio,
-    nearly_strongly_convex_cost,
-    with_learning_cost,
-)
-from fullswap.theorems.anytime import Schedule
 from strategies import KINDS, convex_sets, ellipsoid, extreme_points, make_set, members, seeds
 
 MAKERS = {"net": grids.net, "triangulation": grids.triangulation}
@@ -87,20 +77,20 @@ def check_geometry(action_set, grid, rng):
 
 @given(convex_sets(), kinds_of_grid, cell_counts, seeds)
 def test_reported_geometry_bounds_the_measured_one(action_set, kind, cells, seed):
-    grid = MAKERS[kind](action_set, grids.longest_side(action_set) / cells)
+    grid = MAKERS[kind](action_set, action_set.grids.longest_side / cells)
     check_geometry(action_set, grid, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("action_set", [*LINES, *FOUR_DIMENSIONAL], ids=repr)
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_geometry_on_lines_and_in_four_dimensions(action_set, kind):
-    grid = MAKERS[kind](action_set, grids.longest_side(action_set) / 2)
+    grid = MAKERS[kind](action_set, action_set.grids.longest_side / 2)
     check_geometry(action_set, grid, np.random.default_rng(0))
 
 
 @given(convex_sets(kinds=("interval", "box"), dims=(1, 2, 3)), st.floats(1.0, 5.0))
 def test_radius_hull_distance_and_variance_of_boxes_are_attained(action_set, cells):
-    side = grids.longest_side(action_set)
+    side = action_set.grids.longest_side
     corners, center = action_set.vertices, action_set.center
     net, tri = (make(action_set, side / cells) for make in MAKERS.values())
     to_net = cdist(corners, net.points).min(axis=1)
@@ -132,7 +122,7 @@ def test_radius_of_a_triangle_is_attained_at_centres_of_cells():
     ids=repr,
 )
 def test_variance_of_kuhn_grids_is_the_largest_enclosing_ball(action_set):
-    grid = grids.triangulation(action_set, grids.longest_side(action_set) / 2)
+    grid = grids.triangulation(action_set, action_set.grids.longest_side / 2)
     x = members(action_set, np.random.default_rng(1), 400)
     rows = Barycentric(grid)(x)
     # interior points tell their simplex; those with a weight near 0 may repeat a lattice point
@@ -176,7 +166,10 @@ def assert_same_geometry(formula, built):
 @pytest.mark.parametrize("kind", ["net", "triangulation", "boundary"])
 def test_measure_equals_built_grids(kind, set_kind, dim):
     action_set = make_set(set_kind, dim, seed=dim)
-    build, measure = grids.family(kind, action_set), grids.measure(kind, action_set, 10**6)
+    build, measure = (
+        grids.Levels(kind, action_set).grid,
+        grids.Levels(kind, action_set, 10**6).geometry,
+    )
     for level in (1, 2, 3):
         assert_same_geometry(measure(level), build(level).geometry)
 
@@ -186,8 +179,8 @@ def test_measure_equals_built_grids(kind, set_kind, dim):
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_measure_nested_equals_built_grids(kind, set_kind, dim):
     action_set = make_set(set_kind, dim, seed=dim)
-    build = grids.nested(kind, action_set)
-    measure = grids.measure_nested(kind, action_set, 10**6)
+    build = grids.Nested(kind, action_set).grid
+    measure = grids.Nested(kind, action_set, 10**6).geometry
     for level in range(3):
         assert_same_geometry(measure(level), build(level).geometry)
 
@@ -196,17 +189,17 @@ def test_measure_nested_equals_built_grids(kind, set_kind, dim):
 def test_sizes_of_kuhn_grids(level):
     box = Box([0.0, 1.0, 2.0], [1.0, 1.5, 2.2])
     cells = [level, math.ceil(level / 2), math.ceil(level / 5)]
-    assert len(grids.family("triangulation", box)(level)) == math.prod(n + 1 for n in cells)
-    assert len(grids.family("net", box)(level)) == math.prod(cells)
+    assert len(grids.Levels("triangulation", box).grid(level)) == math.prod(n + 1 for n in cells)
+    assert len(grids.Levels("net", box).grid(level)) == math.prod(cells)
     for dim in (2, 3, 4):
-        simplex = grids.family("triangulation", Simplex(dim, 0.3))(level)
+        simplex = grids.Levels("triangulation", Simplex(dim, 0.3)).grid(level)
         assert len(simplex) == math.comb(level + dim, dim)
 
 
 @pytest.mark.parametrize("action_set", [Interval(0, 1), Box([0, 0], [1, 2]), Ball([0, 0], 1)])
 def test_measures_stop_at_the_largest_size(action_set):
-    for measure in (grids.measure, grids.measure_nested):
-        geometry_at = measure("triangulation", action_set, 40)
+    for family in (grids.Levels, grids.Nested):
+        geometry_at = family("triangulation", action_set, 40).geometry
         sizes = [g.size for g in map(geometry_at, range(1, 12)) if g is not None]
         assert sizes and max(sizes) <= 40
         assert geometry_at(60) is None
@@ -245,7 +238,7 @@ def test_uneven_actions_on_a_line(action_set):
 
 @given(convex_sets(), kinds_of_grid)
 def test_nested_grids_keep_every_point_to_the_last_bit(action_set, kind):
-    grid_at = grids.nested(kind, action_set)
+    grid_at = grids.Nested(kind, action_set).grid
     for level in range(4 if action_set.dim < 3 else 2):
         earlier, later = (set(map(bytes, grid_at(j).points)) for j in (level, level + 1))
         assert earlier < later
@@ -308,146 +301,6 @@ def test_boundaries_too_small_are_refused():
         grids.boundary(Ball([0.0, 0.0], 1.0), 2)
 
 
-# Tuning: the level that a bound chooses -----------------------------------------------------------
-
-GRID_OF_ROW = {
-    "lipschitz": "net",
-    "smooth": "triangulation",
-    "concave": "boundary",
-    "strongly convex": "net",
-    "strongly convex and smooth": "triangulation",
-    "discretised": "triangulation",
-}
-SQUARED = Constants(2.0, 1.0, strong_convexity=2.0, smoothness=2.0)
-
-
-@pytest.mark.parametrize("name", THEOREMS)
-@pytest.mark.parametrize(
-    "action_set", [Interval(-1, 2.5), Box([0, 1], [1, 1.3]), Box([0] * 3, [1, 0.7, 0.21])], ids=repr
-)
-@pytest.mark.parametrize("relative_convexity", [0.1, 2.0])
-def test_tune_finds_the_best_of_all_levels(name, action_set, relative_convexity):
-    theorem, size = THEOREMS[name], action_set.diameter
-    alpha = relative_convexity * 1.5 / size  # 2·lipschitz/diameter is the largest possible
-    constants = Constants(1.5, size, alpha, 2 * alpha, gap=0.1 * size)
-    limit = 100 if name == "discretised" else 800  # there every level tunes a ratio of its own
-    geometry_at = grids.measure(GRID_OF_ROW[name], action_set, limit)
-    levels = range(1, 16 if name == "concave" else limit + 1)  # boxes have at most 8 vertices
-    geometries = [g for g in map(geometry_at, levels) if g is not None]
-    for rounds in 10.0 ** np.arange(1, 8):
-        level, bound = theorem.tune(constants, rounds, geometry_at)
-        best = min(theorem.bound(constants, geometry, rounds) for geometry in geometries)
-        assert bound <= best * (1 + 1e-9)
-        assert bound == pytest.approx(theorem.bound(constants, geometry_at(level), rounds))
-
-
-def test_tune_ends_when_finer_grids_never_cost_more():
-    # With a single round learning costs the same on every grid, so the finest is the best.
-    level, bound = THEOREMS["strongly convex"].tune(SQUARED, 1, lambda k: Geometry(k, 0.5 / k))
-    assert bound == pytest.approx(1.0)
-    assert level > 10**6
-
-
-def test_tune_without_any_finite_bound_gives_the_trivial_one():
-    rough = Constants(2.0, 1.0)
-    line = grids.measure("triangulation", Interval(0, 1), 1000)
-    assert THEOREMS["smooth"].tune(rough, 100, line) == (1, 200.0)
-    assert THEOREMS["strongly convex"].tune(rough, 100, line) == (1, 200.0)
-
-
-@pytest.mark.parametrize(
-    ("rounds", "cells", "guaranteed"),
-    [(1e3, 5, 46.7), (1e4, 9, 109.9), (1e5, 18, 259.0), (1e6, 37, 607.4), (1e7, 75, 1416.3)],
-)
-def test_guarantee_of_the_binary_forecaster(rounds, cells, guaranteed):
-    line = grids.measure("triangulation", Interval(0, 1), 10**6)
-    level, bound = THEOREMS["strongly convex and smooth"].tune(SQUARED, rounds, line)
-    assert (level, round(bound, 1)) == (cells, guaranteed)
-    n = cells + 1
-    assert bound == pytest.approx(rounds / (4 * cells**2) + n * (1 + math.log(rounds / n)))
-
-
-@example(1.0, 200.0, 1.0)  # the largest ratio for which the schedule is defined is the best
-@given(st.floats(0.001, 1.0), st.floats(0.05, 200.0), st.sampled_from([1.0, 50.0, 1e4, 1e7]))
-def test_best_ratio_is_as_good_as_a_dense_scan(gap, relative_convexity, rounds):
-    constants = Constants(1.5, 1.0, relative_convexity * 1.5, gap=gap)
-    n = 1 + math.ceil(1 / gap)
-    ratio = best_ratio(constants, n, rounds)
-    found = nearly_strongly_convex_cost(constants, n, rounds, ratio)
-    scanned = [
-        nearly_strongly_convex_cost(constants, n, rounds, 1 + math.exp(x))
-        for x in np.linspace(-5, 10, 1500)
-    ]
-    assert ratio > 1 and found <= min(scanned) * (1 + 1e-9)
-
-
-# Unknown horizons ---------------------------------------------------------------------------------
-
-
-def schedule_and_tuned(name, action_set, constants):
-    theorem, kind = THEOREMS[name], GRID_OF_ROW[name]
-    limit = 2000 if theorem.restarts else 10**6
-    by_level = grids.measure(kind, action_set, limit)
-    if theorem.restarts:
-        restarting = with_learning_cost(theorem, anytime_hedge_cost, restarts=True)
-        schedule = Schedule(restarting, constants, lambda j: by_level(2**j))
-    else:
-        schedule = Schedule(theorem, constants, grids.measure_nested(kind, action_set, limit))
-    return schedule, lambda rounds: theorem.tune(constants, rounds, by_level)[1]
-
-
-@pytest.mark.parametrize("name", sorted(set(THEOREMS) - {"concave", "discretised"}))
-@pytest.mark.parametrize("alpha", [0.02, 0.8])
-def test_schedule_grows_steadily_and_costs_little(name, alpha):
-    line = Interval(-1.0, 2.5)
-    schedule, tuned = schedule_and_tuned(name, line, Constants(1.5, 3.5, alpha, 2 * alpha))
-    horizons = sorted({int(10**x) for x in np.linspace(1, 7, 61)})
-    bounds = np.array([schedule.bound(rounds) for rounds in horizons])
-    assert (np.diff(bounds) >= 0).all() and schedule.bound(0) == 0.0
-    assert (np.diff([schedule.level(rounds) for rounds in horizons]) >= 0).all()
-    assert schedule.level(10**7) > schedule.level(10) + 2
-    assert max(b / tuned(t) for b, t in zip(bounds, horizons, strict=True)) <= 2.5
-
-
-@pytest.mark.parametrize("name", ["lipschitz", "strongly convex and smooth", "concave"])
-@pytest.mark.parametrize("action_set", [Interval(0, 1), make_set("ball", 2, 0)], ids=repr)
-def test_level_ends_where_the_level_changes(name, action_set):
-    constants = Constants(2.0, action_set.diameter, 1.0, 2.0)
-    schedule, _ = schedule_and_tuned(name, action_set, constants)
-    start, sums = 0, 0.0
-    for _ in range(6):
-        level, end = schedule.level(start), schedule.level_ends(start)
-        if end > 10**9:
-            break
-        assert schedule.level(end - 1) == level < schedule.level(end)
-        assert schedule.level_ends(end - 1) == end
-        cost = schedule.theorem.rounding_cost(constants, schedule.geometry(start))
-        sums += cost * (end - start)
-        assert schedule.rounding(end) == pytest.approx(sums)
-        assert schedule.geometry(end).size <= end
-        start = end
-    around = [schedule.bound(t) for t in range(max(start - 3, 0), start + 3)]
-    assert around == sorted(around)
-
-
-def test_a_level_overtaken_at_its_first_round_costs_nothing():
-    # Level 1 is never the best for long: level 2 is better from the round at which 1 would start.
-    sizes, radii = (2, 20, 21), (1.0, 0.5, 0.001)
-    levels = [Geometry(n, r) for n, r in zip(sizes, radii, strict=True)]
-    theorem = with_learning_cost(THEOREMS["lipschitz"], anytime_hedge_cost, restarts=True)
-    constants = Constants(1.0, 50.0)
-    schedule = Schedule(theorem, constants, lambda j: levels[j] if j < 3 else None)
-    change = schedule.level_ends(0)
-    assert schedule.level(change) == 2
-    total = sum(theorem.total(constants, levels[j], t) for j, t in ((0, change), (2, 10**6)))
-    assert schedule.bound(change + 10**6) == pytest.approx(total)
-
-
-def test_schedule_needs_a_first_level():
-    with pytest.raises(ValueError, match="level 0"):
-        Schedule(THEOREMS["lipschitz"], SQUARED, lambda level: None)
-
-
 def test_many_dimensional_boundaries_are_known_without_hulls():
     ball = grids.boundary(Ball([1.0] * 7, 2.0), 14)
     # the point of the sphere farthest from the cross-polytope is on the diagonal
@@ -462,12 +315,12 @@ def test_many_dimensional_boundaries_are_known_without_hulls():
 
 @pytest.mark.parametrize("dim", range(2, 7))
 def test_the_variance_of_many_dimensional_chambers_is_bounded_from_above(dim):
-    exact = grids.measure("triangulation", Simplex(dim), 10)(1).variance
+    exact = grids.Levels("triangulation", Simplex(dim), 10).geometry(1).variance
     assert exact <= 2 * ((dim + 1) // 2) * dim / (2 * (dim + 1)) * (1 + 1e-12)
-    assert math.isfinite(grids.measure("triangulation", Simplex(9), 10)(1).variance)
+    assert math.isfinite(grids.Levels("triangulation", Simplex(9), 10).geometry(1).variance)
 
 
 def test_levels_that_cannot_be_built_are_out_of_reach():
-    assert grids.measure("triangulation", Simplex(8), math.inf)(20) is None
-    assert grids.measure("net", Ball([0.0] * 8, 1.0), math.inf)(6) is None
-    assert grids.measure("triangulation", Ball([0.0] * 8, 1.0), math.inf)(1) is None
+    assert grids.Levels("triangulation", Simplex(8), math.inf).geometry(20) is None
+    assert grids.Levels("net", Ball([0.0] * 8, 1.0), math.inf).geometry(6) is None
+    assert grids.Levels("triangulation", Ball([0.0] * 8, 1.0), math.inf).geometry(1) is None

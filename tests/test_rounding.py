@@ -39,7 +39,7 @@ LINES = [
 def triangulated(draw, kinds=KINDS, dims=(1, 2, 3)):
     """Draw a set and a triangulation of it."""
     action_set = draw(convex_sets(kinds, dims))
-    mesh = grids.longest_side(action_set) / draw(cell_counts)
+    mesh = action_set.grids.longest_side / draw(cell_counts)
     return action_set, grids.triangulation(action_set, mesh)
 
 
@@ -78,7 +78,7 @@ def test_barycentric_keeps_the_mean_of_hull_points(pair, seed):
     "action_set", [Box([0, 1, 2, 3], [1, 1.5, 4, 3.1]), Simplex(4, 3.0), Ball([1, 0, 0, 0], 2)]
 )
 def test_barycentric_in_four_dimensions(action_set):
-    grid = grids.triangulation(action_set, grids.longest_side(action_set) / 2)
+    grid = grids.triangulation(action_set, action_set.grids.longest_side / 2)
     x = members(action_set, np.random.default_rng(0), 40)
     rows = Barycentric(grid)(x)
     assert_valid(grid, rows, 4)
@@ -163,7 +163,7 @@ def test_kuhn_locate_matches_the_slow_path(cells, seed):
 def test_simplex_lattice_points_survive_rounding_noise(dim, cells, seed):
     rng = np.random.default_rng(seed)
     simplex = Simplex(dim, 10.0 ** rng.uniform(-2, 2), rng.normal(size=dim + 1) * (seed % 2))
-    grid = grids.triangulation(simplex, grids.longest_side(simplex) / cells)
+    grid = grids.triangulation(simplex, simplex.grids.longest_side / cells)
     faces = rng.dirichlet(np.full(dim + 1, 0.3), size=30)
     faces[rng.uniform(size=faces.shape) < 0.4] = 0.0
     faces = faces[faces.sum(axis=1) > 0]
@@ -185,7 +185,7 @@ def test_simplex_lattice_points_survive_rounding_noise(dim, cells, seed):
 @given(convex_sets(dims=(1, 2, 3)), cell_counts, st.booleans(), seeds)
 def test_nearest_matches_all_distances(action_set, cells, triangulate, seed):
     make = grids.triangulation if triangulate else grids.net
-    grid = make(action_set, grids.longest_side(action_set) / cells)
+    grid = make(action_set, action_set.grids.longest_side / cells)
     x = members(action_set, np.random.default_rng(seed), 30)
     rows = Nearest(grid)(x)
     assert rows.indices.shape == rows.weights.shape == (len(x), 1)
@@ -242,7 +242,7 @@ def test_bad_targets_are_refused(rounding, action_set):
 
 @given(st.data(), convex_sets(), cell_counts, seeds)
 def test_nearest_costs_at_most_lipschitz_times_radius(data, action_set, cells, seed):
-    grid = grids.net(action_set, grids.longest_side(action_set) / cells)
+    grid = grids.net(action_set, action_set.grids.longest_side / cells)
     loss, lipschitz = data.draw(lipschitz_losses(action_set))
     x = members(action_set, np.random.default_rng(seed), 40)
     rounded = grid.points[Nearest(grid)(x).indices[:, 0]]
@@ -264,7 +264,7 @@ def test_barycentric_costs_at_most_hull_distance_and_variance(data, pair, seed):
 
 @pytest.mark.parametrize("action_set", [Interval(1, 3), Box([0, 1], [1, 1.5])], ids=repr)
 def test_the_middle_of_a_cell_costs_all_of_the_variance(action_set):
-    grid = grids.triangulation(action_set, grids.longest_side(action_set) / 2)
+    grid = grids.triangulation(action_set, action_set.grids.longest_side / 2)
     loss = Quadratic(action_set.center, scale=3.0)
     x = grids.net(action_set, grid.mesh).points
     rows = Barycentric(grid)(x)

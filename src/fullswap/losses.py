@@ -15,46 +15,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base import checks
 from fullswap.base.protocols import Loss, Points, Vector
 from fullswap.sets import ConvexSetBase
 
+FLAT = 1e-12
+"""Bends and slopes below this, relative to the values, are rounding errors of a hull."""
 SLACK = 1e-6
 """Relative slack when a promise (Lipschitz, smooth, …) is checked in floating point."""
 
 
 def as_points(points: Any, ambient_dim: int, name: str = "points") -> Points:
     """Return ``points`` as a finite (m, A) float array, or raise a ValueError that names it."""
-    array = _numbers(points, name)
+    array = checks.floats(name, points)
     if array.ndim == 1 and array.shape[0] == ambient_dim:
         array = array[None, :]
     if array.ndim != 2 or array.shape[1] != ambient_dim:
-        raise ValueError(
-            f"{name} must have shape (m, {ambient_dim}), got an array of shape {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got NaN or infinity")
+        checks.refuse_shape(name, f"(m, {ambient_dim})", array)
     return array
 
 
-def _numbers(value: Any, name: str) -> NDArray[np.float64]:
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, got {value!r}") from None
-
-
-def _finite_vector(value: Any, name: str) -> Vector:
-    array = np.atleast_1d(_numbers(value, name))
-    if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
-        raise ValueError(f"{name} must be a finite number or a finite vector, got {value!r}")
+def _vector(name: str, value: Any) -> Vector:
+    """A vector, or a number as one of length 1."""
+    array = np.atleast_1d(checks.floats(name, value))
+    if array.ndim != 1 or array.size == 0:
+        checks.refuse_shape(name, "() or (A,) with A >= 1", array)
     return array
-
-
-def _finite_number(value: Any, name: str) -> float:
-    array = _numbers(value, name)
-    if array.ndim or not np.isfinite(array):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
-    return float(array)
 
 
 class QuadraticFamily:
@@ -63,9 +49,9 @@ class QuadraticFamily:
     __slots__ = ("coefficients",)
 
     def __init__(self, coefficients: Any) -> None:
-        row = _finite_vector(coefficients, "coefficients").copy()
+        row = _vector("coefficients", coefficients).copy()
         if row.size < 3:
-            raise ValueError(f"coefficients need at least 3 entries [a, b, c], got {row.size}")
+            checks.refuse_shape("coefficients", "(A + 2,) with A >= 1, [a, b, c]", row)
         row.setflags(write=False)
         self.coefficients: Vector = row
 
@@ -78,19 +64,21 @@ class QuadraticFamily:
         """Values at the points, shape (m,)."""
         from fullswap.kernels.quadratic import quadratic_values
 
-        return quadratic_values(self.coefficients, self._checked(points))
+        result: Vector = quadratic_values(self.coefficients, self._checked(points))
+        return result
 
     def gradient(self, points: Points) -> Points:
         """2·a·x + b at the points, shape (m, A)."""
         from fullswap.kernels.quadratic import quadratic_gradients
 
-        return quadratic_gradients(self.coefficients, self._checked(points))
+        result: Points = quadratic_gradients(self.coefficients, self._checked(points))
+        return result
 
     def _checked(self, points: Points) -> Points:
         """Kernels do not look: points must have this loss's number of coordinates."""
         points = np.asarray(points, dtype=float)
         if points.ndim != 2 or points.shape[1] != self.coefficients.size - 2:
-            raise ValueError(f"points must have shape (m, {self.ambient_dim}), got {points.shape}")
+            checks.refuse_shape("points", f"(m, {self.ambient_dim})", points)
         return points
 
     def __repr__(self) -> str:
@@ -109,8 +97,8 @@ class Linear(QuadraticFamily):
     __slots__ = ()
 
     def __init__(self, direction: Any, offset: float = 0.0) -> None:
-        b = _finite_vector(direction, "direction")
-        super().__init__(np.concatenate(([0.0], b, [_finite_number(offset, "offset")])))
+        b = _vector("direction", direction)
+        super().__init__(np.concatenate(([0.0], b, [checks.number("offset", offset)])))
 
 
 class Quadratic(QuadraticFamily):
@@ -125,8 +113,8 @@ class Quadratic(QuadraticFamily):
     __slots__ = ()
 
     def __init__(self, center: Any, scale: float = 1.0) -> None:
-        z = _finite_vector(center, "center")
-        a = _finite_number(scale, "scale")
+        z = _vector("center", center)
+        a = checks.number("scale", scale)
         super().__init__(np.concatenate(([a], -2 * a * z, [a * float(z @ z)])))
 
 
@@ -139,11 +127,11 @@ def quadratic_rows(centers: Any, scale: float = 1.0) -> Points:
     array([[ 1., -0.,  0.],
            [ 1., -2.,  1.]])
     """
-    z = _numbers(centers, "centers")
+    z = checks.floats("centers", centers)
     z = z[:, None] if z.ndim == 1 else z
-    if z.ndim != 2 or not np.isfinite(z).all():
-        raise ValueError(f"centers must be finite with shape (T,) or (T, A), got {z.shape}")
-    a = _finite_number(scale, "scale")
+    if z.ndim != 2:
+        checks.refuse_shape("centers", "(T,) or (T, A)", z)
+    a = checks.number("scale", scale)
     squares = a * np.einsum("ij,ij->i", z, z)
     return np.column_stack((np.full(len(z), a), -2 * a * z, squares))
 
@@ -165,8 +153,10 @@ class Custom:
         value: Callable[[Points], Any],
         gradient: Callable[[Points], Any] | None = None,
     ) -> None:
-        if not callable(value) or not (gradient is None or callable(gradient)):
-            raise ValueError("value must be a function, and gradient a function or None")
+        if not callable(value):
+            checks.refuse("value", "be a function", value)
+        if not (gradient is None or callable(gradient)):
+            checks.refuse("gradient", "be a function or None", gradient)
         self._value = value
         self._gradient = gradient
 
@@ -177,29 +167,26 @@ class Custom:
 
     def value(self, points: Points) -> Vector:
         """Values at the points, checked for shape and finiteness."""
-        result = np.asarray(self._value(points), dtype=float)
-        if result.shape != (len(points),):
-            raise ValueError(
-                f"loss value must have shape ({len(points)},) for {len(points)} points, "
-                f"got {result.shape}"
-            )
-        if not np.isfinite(result).all():
-            raise ValueError("loss value must be finite, got NaN or infinity")
-        return result
+        return _answer("loss value", self._value(points), (len(points),))
 
     def gradient(self, points: Points) -> Points:
         """Gradients at the points, checked for shape and finiteness."""
         if self._gradient is None:
             raise ValueError(
-                "this loss has no gradient: give Custom(value, gradient), "
-                "or use a row that needs none (learner='hedge')"
+                "gradient must be given for this sub-learner, got a loss that has no gradient: "
+                "give Custom(value, gradient), or use a row that needs none (learner='hedge')"
             )
-        result = np.asarray(self._gradient(points), dtype=float)
-        if result.shape != points.shape:
-            raise ValueError(f"loss gradient must have shape {points.shape}, got {result.shape}")
-        if not np.isfinite(result).all():
-            raise ValueError("loss gradient must be finite, got NaN or infinity")
-        return result
+        return _answer("loss gradient", self._gradient(points), points.shape)
+
+
+def _answer(name: str, answer: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """What a function of the user's returned: finite numbers of this shape."""
+    result = np.asarray(answer, dtype=float)
+    if result.shape != shape:
+        checks.refuse_shape(name, str(shape), result)
+    if not np.isfinite(result).all():
+        checks.refuse_at(name, "be finite", result, ~np.isfinite(result))
+    return result
 
 
 FAR = 1e3
@@ -258,10 +245,12 @@ def piecewise_linear(loss: Loss, points: Any) -> Custom:
     )
 
     def value(x: Points) -> Vector:
-        return (x @ slopes.T + offsets).max(axis=1)
+        result: Vector = (x @ slopes.T + offsets).max(axis=1)
+        return result
 
     def gradient(x: Points) -> Points:
-        return slopes[(x @ slopes.T + offsets).argmax(axis=1)]
+        result: Points = slopes[(x @ slopes.T + offsets).argmax(axis=1)]
+        return result
 
     return Custom(value, gradient)
 
@@ -270,7 +259,7 @@ def _line_pieces(grid: Vector, values: Vector) -> tuple[Points, Vector]:
     order = np.argsort(grid, kind="stable")
     s, v = grid[order], values[order]
     if s.size < 2 or not (np.diff(s) > 0).all():
-        raise ValueError(f"points must be at least 2 distinct numbers, got {grid.tolist()}")
+        checks.refuse("points", "be at least 2 distinct numbers", grid.tolist())
     slopes = np.diff(v) / np.diff(s)
     return slopes[:, None], v[:-1] - slopes * s[:-1]
 
@@ -287,12 +276,12 @@ def _lower_facets(grid: Points, values: Vector) -> tuple[Points, Vector]:
     slopes, offsets = fit[None, :-1], fit[-1:]
     rest = values - design @ fit
     bend = float(np.abs(rest).max())
-    if bend > 1e-12 * np.abs(values).max():
+    if bend > FLAT * np.abs(values).max():
         try:
             equations = ConvexHull(np.column_stack((local, rest / bend))).equations
         except QhullError as error:
-            raise ValueError("points must span their space to carry a lower envelope") from error
-        lower = equations[equations[:, -2] < -1e-12]
+            raise ValueError("points must span their space, got flat ones") from error
+        lower = equations[equations[:, -2] < -FLAT]
         slopes = slopes - lower[:, :-2] / lower[:, -2:-1] * bend
         offsets = offsets - lower[:, -1] / lower[:, -2] * bend
     slopes = slopes / unit
@@ -320,22 +309,16 @@ class LossClass:
     convex: bool = False
 
     def __post_init__(self) -> None:
-        if not _finite_number(self.lipschitz, "lipschitz") > 0:
-            raise ValueError(f"lipschitz must be a positive number, got {self.lipschitz!r}")
+        checks.number("lipschitz", self.lipschitz, above=0)
         alpha, beta = self.strong_convexity, self.smoothness
-        if not _finite_number(alpha, "strong_convexity") >= 0:
-            raise ValueError(f"strong_convexity must be a number >= 0, got {alpha!r}")
+        checks.number("strong_convexity", alpha, least=0)
         for name in ("concave", "convex"):
             if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
-        if beta is not None and not _finite_number(beta, "smoothness") >= 0:
-            raise ValueError(f"smoothness must be None or a number >= 0, got {beta!r}")
-        if beta is not None and beta < alpha:
-            raise ValueError(
-                f"smoothness must be at least strong_convexity = {alpha!r}, got {beta!r}"
-            )
+                checks.refuse(name, "be True or False", getattr(self, name))
+        if beta is not None and checks.number("smoothness", beta, least=0) < alpha:
+            checks.refuse("smoothness", f"be at least strong_convexity = {alpha:g}", beta)
         if alpha > 0 and self.concave:
-            raise ValueError(f"concave losses have strong_convexity 0, got {alpha!r}")
+            checks.refuse("strong_convexity", "be 0 for concave losses", alpha)
         if alpha > 0:
             object.__setattr__(self, "convex", True)
 

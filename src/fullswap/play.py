@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Loss, Mixture
 from fullswap.base.records import Record
 from fullswap.sets import ConvexSetBase
 from fullswap.template.batch import as_rows
 
-_ROUNDS_BETWEEN_LOOKS = 32
+_ROUNDS_BETWEEN_LOOKS = 32  # the bar costs less than a hundredth of a round
 
 
 class Player(Protocol):
@@ -58,18 +59,17 @@ def simulate(
     >>> len(simulate(learner, adversaries.OneBin(line, squared), 100))
     100
     """
-    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
-        raise ValueError(f"rounds must be a whole number >= 1, got {rounds!r}")
+    rounds = checks.whole("rounds", rounds, 1)
     for name, thing, verbs in (
         ("learner", learner, ("play", "observe", "action_set")),
         ("adversary", adversary, ("choose",)),
     ):
         missing = [verb for verb in verbs if not hasattr(thing, verb)]
         if missing:
-            raise ValueError(f"{name} must have {', '.join(verbs)}, got {thing!r}")
+            checks.refuse(name, f"have {', '.join(verbs)}", thing)
     history: list[tuple[Mixture, Loss]] = []
-    with Progress(int(rounds), progress) as bar:
-        for t in range(int(rounds)):
+    with Progress(rounds, progress) as bar:
+        for t in range(rounds):
             if t % _ROUNDS_BETWEEN_LOOKS == 0:
                 bar.update(t)
             mixture = learner.play()
@@ -79,7 +79,7 @@ def simulate(
             played = Mixture(np.array(mixture.points), np.array(mixture.weights), numbers)
             learner.observe(loss)
             history.append((played, loss))
-        bar.update(int(rounds))
+        bar.update(rounds)
     context: dict[str, Any] = getattr(learner, "context", {})
     points = getattr(learner, "points", None)
     losses = [loss for _, loss in history]

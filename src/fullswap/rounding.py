@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points, SparseRows
 from fullswap.grids import Grid
 from fullswap.losses import as_points
@@ -50,7 +51,7 @@ class Barycentric:
 
     def __init__(self, grid: Grid) -> None:
         if grid.locate is None:
-            raise ValueError("barycentric rounding needs a triangulated grid (grids.triangulation)")
+            checks.refuse("grid", "be triangulated (grids.triangulation)", grid)
         self.locate = grid.locate
         self._width = grid.points.shape[1]
 
@@ -63,5 +64,5 @@ class Barycentric:
 def neighbours(grid: Grid) -> Barycentric:
     """The barycentric rounding of a line: at most two neighbours, lossless. [FKO25, Lemma KH]."""
     if np.linalg.matrix_rank(grid.points[1:] - grid.points[0]) > 1:
-        raise ValueError("neighbours needs a grid on a line (d = 1)")
+        checks.refuse("grid", "lie on a line (d = 1)", grid)
     return Barycentric(grid)

@@ -11,6 +11,7 @@ import numpy as np
 
 from fullswap.adversaries.makers import Losses, farthest_point
 from fullswap.adversaries.parameters import Parameter
+from fullswap.base import checks
 from fullswap.base.protocols import Loss, Mixture, Vector
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
@@ -48,9 +49,8 @@ class Adversary(ABC):
         unknown = [name for name in parameters if name not in self.parameters]
         if unknown:
             known = ", ".join(self.parameters) or "none"
-            raise ValueError(f"{self.name} has no parameter {unknown[0]!r}; it has: {known}")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise ValueError(f"seed must be a whole number >= 0, got {seed!r}")
+            checks.refuse(f"parameters of {self.name}", f"be among: {known}", unknown[0])
+        checks.whole("seed", seed, 0)
         self.settings: dict[str, Any] = {
             name: parameter.check(name, parameters.get(name, parameter.default))
             for name, parameter in self.parameters.items()

@@ -23,8 +23,8 @@ from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
 
 ADVERSARIES: dict[str, type[Adversary]] = {
-    made.name: made
-    for made in (
+    kind.name: kind
+    for kind in (
         Midpoint, MeanAware, Greedy, Drift, Switching, EarlyStop, SignPreservation, OneBin,
         Sweep, Blocks, ConvexLipschitz, Boundary, Scripted,
     )
@@ -50,12 +50,12 @@ def all_adversaries(
     >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
     13
     """
-    for made in ADVERSARIES.values():
+    for adversary in ADVERSARIES.values():
         settings: dict[str, Any] = {
             name: parameter.options[seed % len(parameter.options)]
-            for name, parameter in made.parameters.items()
+            for name, parameter in adversary.parameters.items()
             if isinstance(parameter, Choice)
         }
-        if rounds is not None and "period" in made.parameters:
+        if rounds is not None and "period" in adversary.parameters:
             settings["period"] = max(rounds, 2)
-        yield made(action_set, loss_class, seed, kind=kind, **settings)
+        yield adversary(action_set, loss_class, seed, kind=kind, **settings)

@@ -28,10 +28,10 @@ class Greedy(Adversary):
         """Fix the pool."""
         axes = self.action_set.frame[1].T
         self.tally = Tally(self.action_set.ambient_dim)
-        made = [self.losses.towards(self.low_end), self.losses.towards(self.high_end)]
-        made += [self.losses.along(sign * axis) for axis in axes for sign in (-1.0, 1.0)]
-        made += [self.losses.towards(member) for member in self._members(self.extra)]
-        self.pool: list[Loss] = list({id(loss): loss for loss in made}.values())
+        losses = [self.losses.towards(self.low_end), self.losses.towards(self.high_end)]
+        losses += [self.losses.along(sign * axis) for axis in axes for sign in (-1.0, 1.0)]
+        losses += [self.losses.towards(member) for member in self._members(self.extra)]
+        self.pool: list[Loss] = list({id(loss): loss for loss in losses}.values())
         self._exact = all(isinstance(loss, QuadraticFamily) for loss in self.pool)
         if self._exact:
             self._rows = np.array([loss.coefficients for loss in self.pool])  # type: ignore[attr-defined]
@@ -55,7 +55,8 @@ class Greedy(Adversary):
             gained = self._exact_gains(mixture, labels)
         else:
             gained = self._probed_gains(mixture, labels)
-        return np.maximum(gained, 0.0).sum(axis=0)
+        result: Vector = np.maximum(gained, 0.0).sum(axis=0)
+        return result
 
     def _exact_gains(self, mixture: Mixture, labels: Indices) -> Points:
         """Σ_t x_t[s]·(ℓ_t(s) − min_x ℓ_t(x)) for points s and pool losses, shape (m, J)."""
@@ -66,7 +67,8 @@ class Greedy(Adversary):
         here = np.repeat(points, size, axis=0)
         squares = np.einsum("ij,ij->i", here, here) - np.einsum("ij,ij->i", best, best)
         gains = rows[:, 0] * squares + np.einsum("ij,ij->i", rows[:, 1:-1], here - best)
-        return gains.reshape(len(points), size)
+        result: Points = gains.reshape(len(points), size)
+        return result
 
     def _probed_gains(self, mixture: Mixture, labels: Indices) -> Points:
         """The same with the minimum over the probes."""
@@ -77,7 +79,8 @@ class Greedy(Adversary):
         here = np.column_stack([loss.value(mixture.points) for loss in self.pool])
         incurred = (held * here).sum(axis=1)[:, None] + mixture.weights[:, None] * here
         now = mixture.weights[:, None, None] * self._at_probes
-        return incurred - ((held @ self._at_probes)[:, None] + now).min(axis=2)
+        result: Points = incurred - ((held @ self._at_probes)[:, None] + now).min(axis=2)
+        return result
 
     def _members(self, count: int) -> Points:
         """Random members: projections of normal points of the set's size."""

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Loss, Points, Vector
 from fullswap.losses import Custom, Linear, LossClass, Quadratic
 from fullswap.sets import ConvexSetBase
@@ -30,6 +31,7 @@ DISTINCT = 40
 """Largest number of losses given as functions that one maker hands out: equal centres get the
 same object, near ones too, because metrics take time for each distinct function."""
 REMEMBERED = 4096
+"""Most losses that are looked up again by their centre: a megabyte."""
 _GIVEN_AS_FUNCTIONS = ("kinked", "distance", "tent", "wave")
 _DIRECTED = ("linear", "concave")
 
@@ -69,12 +71,11 @@ class Losses:
         self, action_set: ConvexSetBase, loss_class: LossClass, kind: str = "auto"
     ) -> None:
         if not isinstance(action_set, ConvexSetBase):
-            raise ValueError(f"action_set must be a set of fullswap.sets, got {action_set!r}")
+            checks.refuse("action_set", "be a set of fullswap.sets", action_set)
         if not isinstance(loss_class, LossClass):
-            raise ValueError(f"loss_class must be a LossClass, got {loss_class!r}")
+            checks.refuse("loss_class", "be a LossClass", loss_class)
         allowed = kinds(loss_class)
-        if kind not in ("auto", *allowed):
-            raise ValueError(f"kind must be 'auto' or one of {allowed} here, got {kind!r}")
+        checks.one_of("kind", kind, ("auto", *allowed))
         self.action_set, self.loss_class = action_set, loss_class
         self.kind = allowed[0] if kind == "auto" else kind
         basis = action_set.frame[1]
@@ -91,11 +92,11 @@ class Losses:
         """A loss of the class with its minimiser at or near ``center``, shape (A,)."""
         point = np.asarray(center, dtype=float)
         key = point.tobytes()
-        found = self._remembered.get(key)
-        if found is not None:
-            return found
+        known = self._remembered.get(key)
+        if known is not None:
+            return known
         if point.shape != self._middle.shape:
-            raise ValueError(f"center must have shape {self._middle.shape}, got {point.shape}")
+            checks.refuse_shape("center", str(self._middle.shape), point)
         inside = self.action_set.project(point)
         if self.kind in _GIVEN_AS_FUNCTIONS:
             loss = self._pooled(inside)
@@ -109,11 +110,7 @@ class Losses:
 
     def along(self, direction: Any) -> Loss:
         """A loss of the class that falls in this direction, shape (A,), seen from the centre."""
-        vector = np.asarray(direction, dtype=float)
-        if vector.shape != self._middle.shape or not np.isfinite(vector).all():
-            raise ValueError(
-                f"direction must be finite with shape {self._middle.shape}, got {direction!r}"
-            )
+        vector = checks.vector("direction", direction, len(self._middle))
         if self.kind in _DIRECTED:
             return self._directed(vector)
         return self.towards(self.rim(vector))
@@ -160,12 +157,10 @@ class Losses:
             if reach < self._middle_reach:
                 self._middle, self._middle_reach = point, reach
         if self._middle_reach > allowed * (1 + 1e-9):
-            raise ValueError(
-                f"loss_class must leave room on this set: strong_convexity "
-                f"{self.loss_class.strong_convexity:.6g} needs lipschitz at least "
-                f"{self._middle_reach * self.loss_class.strong_convexity:.6g}, "
-                f"got {self.loss_class.lipschitz:.6g}"
-            )
+            least = self._middle_reach * self.loss_class.strong_convexity
+            alpha = f"strong_convexity {self.loss_class.strong_convexity:.6g}"
+            rule = f"leave room on this set: be at least {least:.6g} with {alpha}"
+            checks.refuse("lipschitz", rule, self.loss_class.lipschitz)
 
     def _fitted(self, center: Vector) -> tuple[Vector, float]:
         """The centre and its reach, moved towards the middle until α·reach ≤ L."""

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fullswap.base import checks
+
 
 class Parameter(Protocol):
     """A default, the check of a given value, a random value, and a neighbour of a value."""
@@ -34,7 +36,7 @@ class Number:
     --------
     >>> Number(0.5, 0.0, 1.0).check("level", 2)
     Traceback (most recent call last):
-    ValueError: level must be a number from 0.0 to 1.0, got 2
+    ValueError: level must lie in [0, 1], got 2
     """
 
     default: float
@@ -45,14 +47,12 @@ class Number:
 
     def check(self, name: str, value: Any) -> float:
         """The value as a float, or as an int if whole."""
-        kind = "whole number" if self.whole else "number"
-        fits = isinstance(value, int | float | np.integer | np.floating)
-        fits = fits and not isinstance(value, bool) and self.low <= value <= self.high
-        if not fits or (self.whole and value != int(value)):
-            raise ValueError(
-                f"{name} must be a {kind} from {self.low} to {self.high}, got {value!r}"
-            )
-        return int(value) if self.whole else float(value)
+        if isinstance(value, bool):
+            checks.refuse(name, "be a number", value)
+        number = checks.number(name, value, least=self.low, most=self.high)
+        if self.whole and number != int(number):
+            checks.refuse(name, "be a whole number", value)
+        return int(number) if self.whole else number
 
     def draw(self, rng: np.random.Generator) -> float:
         """Uniform, or log-uniform."""
@@ -84,9 +84,7 @@ class Choice:
 
     def check(self, name: str, value: Any) -> str:
         """The value itself."""
-        if value not in self.options:
-            raise ValueError(f"{name} must be one of {self.options}, got {value!r}")
-        return str(value)
+        return checks.one_of(name, value, self.options)
 
     def draw(self, rng: np.random.Generator) -> str:
         """Any option."""
@@ -105,9 +103,8 @@ class Chances:
 
     def check(self, name: str, value: Any) -> tuple[float, ...]:
         """The probabilities as a tuple of floats."""
-        array = np.asarray(value, dtype=float)
-        if array.ndim != 1 or array.size == 0 or not ((array >= 0) & (array <= 1)).all():
-            raise ValueError(f"{name} must be probabilities, at least one, got {value!r}")
+        array = checks.vector(name, value)
+        checks.unit(name, array)
         return tuple(array.tolist())
 
     def draw(self, rng: np.random.Generator) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fullswap.adversaries.catalogue import ADVERSARIES
 from fullswap.adversaries.makers import kinds
+from fullswap.base import checks
 from fullswap.base.protocols import Loss, Mixture
 from fullswap.certificates import Certificate
 from fullswap.losses import LossClass
@@ -80,12 +81,12 @@ def search(
     --------
     >>> from fullswap import FullSwapLearner, sets
     >>> squared, line = LossClass.squared(1.0), sets.Interval(0, 1)
-    >>> found = search(lambda: FullSwapLearner(line, squared, 50), line, squared, 50, budget=4)
-    >>> found.tried, found.first <= found.ratio <= 1
+    >>> worst = search(lambda: FullSwapLearner(line, squared, 50), line, squared, 50, budget=4)
+    >>> worst.tried, worst.first <= worst.ratio <= 1
     (4, True)
     """
-    _whole("rounds", rounds)
-    _whole("budget", budget)
+    checks.whole("rounds", rounds, 1)
+    checks.whole("budget", budget, 1)
     rng = np.random.default_rng(seed)
     names = [str(name) for name in rng.permutation(list(ADVERSARIES))]
     allowed = kinds(loss_class)
@@ -123,8 +124,8 @@ def _run(learner: CertifiedLearner, adversary: Any, rounds: int) -> tuple[float,
     certificate = learner.certificate()
     if certificate.guaranteed is None:
         raise ValueError(
-            f"make_learner must promise the same loss_class as the search: "
-            f"{adversary!r} broke a promise: {'; '.join(certificate.broken)}"
+            f"make_learner must promise the same loss_class as the search, got one whose promise "
+            f"{adversary!r} broke: {'; '.join(certificate.broken)}"
         )
     return certificate.measured, certificate.guaranteed
 
@@ -148,8 +149,3 @@ def _neighbour(
     else:
         value = table[key].nudge(best.parameters[key], rng)
     return {**best.parameters, key: value}
-
-
-def _whole(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number >= 1, got {value!r}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Collection
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -74,7 +75,7 @@ def number(
     >>> number("radius", 2, above=0)
     2.0
     """
-    kinds = (int, float, np.integer, np.floating, np.bool_)
+    kinds = (Real, np.bool_)
     array = value
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "biuf":
         array = value[()]
@@ -194,9 +195,7 @@ def numbers(name: str, values: Any) -> NDArray[Any]:
 def floats(name: str, values: Any, largest: float = math.inf) -> NDArray[np.float64]:
     """Finite numbers of at most this magnitude, as float64, of any shape."""
     array = numbers(name, values).astype(np.float64, copy=False)
-    inside = np.isfinite(array)
-    if largest < math.inf:
-        inside &= np.abs(array) <= largest
+    inside = np.isfinite(array) if largest == math.inf else np.abs(array) <= largest  # NaN: False
     rule = "be finite" if largest == math.inf else f"be finite, of magnitude at most {largest:g}"
     refuse_at(name, rule, array, ~inside)
     return array

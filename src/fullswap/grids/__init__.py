@@ -7,37 +7,40 @@ Three kinds, one for each way a loss can be represented on finitely many points:
   (Kuhn on boxes and simplices, Delaunay elsewhere);
 - ``boundary``: only the hull matters (a polytope approximation from inside).
 
-A grid reports its size n, covering radius r, hull distance h and largest simplex variance V
-as measured on it; the bounds use these numbers and no asymptotic count.
+Which constructions serve a set, the set says itself (``ConvexSetBase.grids``, a ``GridMaker``);
+families of grids by level are plain data, and grids are built once and kept. A grid reports its
+size n, covering radius r, hull distance h and largest simplex variance V as measured on it; the
+bounds use these numbers and no asymptotic count.
 """
 
-from fullswap.grids.base import Grid, enclosing_radius_squared
+from fullswap.grids.base import Grid, GridMaker, enclosing_radius_squared
 from fullswap.grids.boundary import boundary
-from fullswap.grids.families import (
+from fullswap.grids.cache import grid_of, nested_grid
+from fullswap.grids.levels import (
+    Choices,
+    GridFamily,
+    Levels,
+    Nested,
     checked_mesh,
-    ends,
-    family,
-    line,
-    longest_side,
-    measure,
-    measure_nested,
-    nested,
     net,
     triangulation,
 )
+from fullswap.grids.line import ends, line
 
 __all__ = [
+    "Choices",
     "Grid",
+    "GridFamily",
+    "GridMaker",
+    "Levels",
+    "Nested",
     "boundary",
     "checked_mesh",
     "enclosing_radius_squared",
     "ends",
-    "family",
+    "grid_of",
     "line",
-    "longest_side",
-    "measure",
-    "measure_nested",
-    "nested",
+    "nested_grid",
     "net",
     "triangulation",
 ]

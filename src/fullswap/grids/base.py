@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fullswap.base.protocols import Points, SparseRows, Vector
+from fullswap.base.protocols import ConvexSet, Points, SparseRows, Vector
 from fullswap.theorems import Geometry
 
 MAX_FACES = 400_000
 """Most faces whose balls are tried when the variance of a grid is measured."""
 
+JUST_BELOW = 1 - 1e-12
+"""Before a quotient is rounded up: 3.0000000000000004 cells are 3."""
+
 Locator = Callable[[Points], SparseRows]
+Sphere = tuple[Vector, float]
+"""Centre (A,) and radius."""
+
+
+class GriddedSet(ConvexSet, Protocol):
+    """What grids ask of a set; ``fullswap.sets.ConvexSetBase`` has all of it."""
+
+    @property
+    def center(self) -> Vector:
+        """A point of the relative interior, shape (A,)."""
+
+    @property
+    def frame(self) -> tuple[Vector, Points]:
+        """Origin (A,) and orthonormal basis (A, d) of the affine hull."""
+
+    @property
+    def vertices(self) -> Points | None:
+        """Extreme points, if they are finitely many and known."""
+
+    @property
+    def sphere(self) -> Sphere | None:
+        """Centre and radius, if the set is a ball."""
+
+    @property
+    def grids(self) -> GridMaker:
+        """How the set is discretised."""
+
+    def could_be_within(self, points: Points, distance: float) -> NDArray[np.bool_]:
+        """False only for points (m, A) that are surely farther away than this."""
+
+    def hull_of(self, coordinates: Points) -> ConvexSet:
+        """The hull of points (m, d) that span their space, as a set to project onto."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+
+    def __hash__(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +96,39 @@ class Grid:
         return len(self.points)
 
 
+class GridMaker(ABC):
+    """Which nets and triangulations a set has, by mesh and by level; one for a kind of set.
+
+    ``kind`` is "net" or "triangulation". Level k = 1, 2, … has k cells along the longest axis;
+    nested level j = 0, 1, … has about 2^j and keeps all earlier points.
+    """
+
+    @property
+    @abstractmethod
+    def longest_side(self) -> float:
+        """The length that mesh is measured against: one cell along the longest axis."""
+
+    @abstractmethod
+    def at_mesh(self, kind: str, mesh: float) -> Grid:
+        """The grid of this mesh."""
+
+    @abstractmethod
+    def nested(self, kind: str, level: int) -> Grid:
+        """The nested grid of a level."""
+
+    @abstractmethod
+    def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+        """What the grid of a level measures; None if it cannot be built, or not within reach."""
+
+    @abstractmethod
+    def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+        """The same of the nested grid of a level."""
+
+    def most_points(self, kind: str) -> float:
+        """Size from which grids of this kind take too long to build."""
+        return float("inf")
+
+
 def enclosing_radius_squared(simplices: Points) -> Vector:
     """Squared radius of the smallest ball around each simplex, shape (S, k, A) -> (S,).
 
@@ -70,7 +146,7 @@ def enclosing_radius_squared(simplices: Points) -> Vector:
         return np.zeros(count)
     # Jung's theorem bounds the radius from above, also where a face is degenerate.
     pairs = simplices[:, :, None, :] - simplices[:, None, :, :]
-    best = np.square(pairs).sum(axis=3).max(axis=(1, 2)) * (k - 1) / (2 * k)
+    best: Vector = np.square(pairs).sum(axis=3).max(axis=(1, 2)) * (k - 1) / (2 * k)
     if count * 2**k > MAX_FACES:
         return best
     scale = np.square(simplices - simplices[:, :1]).sum(axis=2).max(axis=1)
@@ -93,4 +169,5 @@ def _circumcenters(faces: Points) -> Points:
     gram = edges @ edges.transpose(0, 2, 1)
     half = np.einsum("sii->si", gram) / 2
     coordinates = np.einsum("sij,sj->si", np.linalg.pinv(gram, hermitian=True), half)
-    return origin + np.einsum("si,sia->sa", coordinates, edges)
+    result: Points = origin + np.einsum("si,sia->sa", coordinates, edges)
+    return result

@@ -13,17 +13,22 @@ from functools import lru_cache
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.grids.base import Grid
-from fullswap.sets import Ball, ConvexSetBase
+from fullswap.grids.base import Grid, GriddedSet, Sphere
+from fullswap.grids.line import ends, line
 
 MAX_BOUNDARY = {2: 4096, 3: 4096, 4: 128}
 """Most points put on the boundary by dimension (else 64): hulls grow too costly with it."""
+HEAVY = 1e4
+"""Weight of a sum-to-one row in least squares: sums are off by 1e-8, and are then made exact."""
+NOISE = 1e-11
+"""Gaps below this share of the diameter are rounding errors of a hull."""
 MAX_HULL_DIM = 6
 """Above this dimension hulls are not computed: only what is known in closed form is used."""
 
 
-def boundary(action_set: ConvexSetBase, size: int) -> Grid:
+def boundary(action_set: GriddedSet, size: int) -> Grid:
     """An approximation with at most ``size`` points (fewer when the hull is already exact).
 
     Examples
@@ -34,12 +39,13 @@ def boundary(action_set: ConvexSetBase, size: int) -> Grid:
     (8, 0.0761)
     """
     d = action_set.dim
-    if size < d + 1:
-        raise ValueError(f"size must be at least dim + 1 = {d + 1}, got {size}")
+    checks.whole("size", size, d + 1)
+    if d == 1:
+        return line(action_set, ends(action_set))
     if d > MAX_HULL_DIM:
         return _without_hull(action_set, size)
     origin, basis = action_set.frame
-    coordinates = _spread(action_set, size) if isinstance(action_set, Ball) else None
+    coordinates = None if action_set.sphere is None else _spread(action_set.sphere, size)
     if coordinates is None:
         coordinates = _greedy(action_set).prefix(size)
     h = measured_hull_distance(action_set, coordinates)
@@ -47,23 +53,23 @@ def boundary(action_set: ConvexSetBase, size: int) -> Grid:
     return Grid(points, h**0.5, action_set.diameter, h)
 
 
-def most_boundary_points(action_set: ConvexSetBase) -> float:
+def most_boundary_points(action_set: GriddedSet) -> float:
     """The size beyond which ``boundary`` gives nothing better."""
     if action_set.dim <= MAX_HULL_DIM:
         return math.inf
     return 2 * action_set.dim if action_set.vertices is None else len(action_set.vertices)
 
 
-def _without_hull(action_set: ConvexSetBase, size: int) -> Grid:
+def _without_hull(action_set: GriddedSet, size: int) -> Grid:
     """All vertices, or a ball's two extremes on every axis, if allowed; else d + 1 points."""
     d, diameter = action_set.dim, action_set.diameter
     vertices = action_set.vertices
     if vertices is not None and len(vertices) <= size:
         return Grid(np.asarray(vertices), 0.0, diameter, 0.0)
     axes = action_set.frame[1].T
-    if isinstance(action_set, Ball) and size >= 2 * d:
+    if action_set.sphere is not None and size >= 2 * d:
         # the ball inside the cross-polytope of radius R has radius R/√d
-        h = action_set.radius * (1 - d**-0.5)
+        h = action_set.sphere[1] * (1 - d**-0.5)
         points = action_set.minimize_linear(np.concatenate((axes, -axes)))
         return Grid(points, h**0.5, diameter, h)
     origin, basis = action_set.frame
@@ -71,7 +77,7 @@ def _without_hull(action_set: ConvexSetBase, size: int) -> Grid:
     return Grid(points, diameter**0.5, diameter, diameter)
 
 
-def boundary_points(action_set: ConvexSetBase, mesh: float) -> Points:
+def boundary_points(action_set: GriddedSet, mesh: float) -> Points:
     """Extreme points with hull distance at most mesh² (relative to the diameter)."""
     origin, basis = action_set.frame
     if action_set.vertices is not None:
@@ -85,7 +91,7 @@ def boundary_points(action_set: ConvexSetBase, mesh: float) -> Points:
         size *= 2
 
 
-def measured_hull_distance(action_set: ConvexSetBase, coordinates: Points) -> float:
+def measured_hull_distance(action_set: GriddedSet, coordinates: Points) -> float:
     """sup over the set of the distance to the hull of the coordinates (m, d), from above.
 
     With facet normals n_f and gaps γ_f between the set's support and the facet, a unit
@@ -98,18 +104,17 @@ def measured_hull_distance(action_set: ConvexSetBase, coordinates: Points) -> fl
 
     origin, basis = action_set.frame
     if coordinates.shape[1] == 1:
-        ends = (action_set.minimize_linear(np.array([basis[:, 0], -basis[:, 0]])) - origin) @ basis
-        left = max(coordinates.min() - ends[0, 0], 0.0)
-        return float(max(left, ends[1, 0] - coordinates.max(), 0.0))
+        low, high = ends(action_set)
+        return float(max(coordinates.min() - low, high - coordinates.max(), 0.0))
     hull = ConvexHull(coordinates)
     normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
-    if isinstance(action_set, Ball):
-        centre = (np.asarray(action_set.center) - origin) @ basis
-        inner = float((offsets - normals @ centre).min())
+    if action_set.sphere is not None:
+        center, radius = action_set.sphere
+        inner = float((offsets - normals @ ((center - origin) @ basis)).min())
         if inner >= 0.0:  # else the hull misses the centre, and holds no ball around it
-            return max(0.0, action_set.radius - inner)
+            return max(0.0, radius - inner)
     gaps = _gaps(action_set, normals, offsets)
-    noise = 1e-11 * action_set.diameter
+    noise = NOISE * action_set.diameter
     if gaps.max() <= noise:
         return 0.0
     worst = 0.0
@@ -119,23 +124,25 @@ def measured_hull_distance(action_set: ConvexSetBase, coordinates: Points) -> fl
         if gap <= noise:
             continue
         # the point of conv{n_f} nearest to 0: least squares with a heavy sum-to-one row
-        system = np.vstack((normals[facets].T, np.full(len(facets), 1e4)))
-        share = nnls(system, np.append(np.zeros(normals.shape[1]), 1e4))[0]
+        system = np.vstack((normals[facets].T, np.full(len(facets), HEAVY)))
+        share = nnls(system, np.append(np.zeros(normals.shape[1]), HEAVY))[0]
         share /= share.sum()
         worst = max(worst, gap / np.linalg.norm(share @ normals[facets]))
     return float(worst)
 
 
-def _gaps(action_set: ConvexSetBase, normals: Points, offsets: Points) -> Points:
+def _gaps(action_set: GriddedSet, normals: Points, offsets: Points) -> Points:
     """How far the set reaches beyond each facet (normals in frame coordinates)."""
     origin, basis = action_set.frame
     support = (action_set.minimize_linear(-normals @ basis.T) - origin) @ basis
-    return np.einsum("ij,ij->i", support, normals) - offsets
+    result: Points = np.einsum("ij,ij->i", support, normals) - offsets
+    return result
 
 
-def _spread(ball: Ball, size: int) -> Points | None:
-    """Equally spread points of a sphere in d = 2 and 3, in frame coordinates."""
-    d = ball.dim
+def _spread(sphere: Sphere, size: int) -> Points | None:
+    """Equally spread points of a sphere in d = 2 and 3; balls have full dimension."""
+    center, radius = sphere
+    d = len(center)
     if d == 2:
         angle = 2 * np.pi * np.arange(size) / size
         directions = np.column_stack((np.cos(angle), np.sin(angle)))
@@ -147,13 +154,14 @@ def _spread(ball: Ball, size: int) -> Points | None:
         directions = np.column_stack((ring * np.cos(angle), ring * np.sin(angle), height))
     else:
         return None
-    return np.asarray(ball.center) + ball.radius * directions
+    spread: Points = center + radius * directions
+    return spread
 
 
 class _Greedy:
     """The growing list of extreme points of one set."""
 
-    def __init__(self, action_set: ConvexSetBase) -> None:
+    def __init__(self, action_set: GriddedSet) -> None:
         self._set = action_set
         self._origin, self._basis = action_set.frame
         self._points = self._start()
@@ -190,7 +198,7 @@ class _Greedy:
         normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
         gaps = _gaps(self._set, normals, offsets)
         widest = int(gaps.argmax())
-        if gaps[widest] <= 1e-11 * self._set.diameter:
+        if gaps[widest] <= NOISE * self._set.diameter:
             self._finished = True
             return
         self._points = np.vstack((self._points, self._extreme(normals[widest : widest + 1] * -1)))
@@ -201,6 +209,6 @@ class _Greedy:
 
 
 @lru_cache(maxsize=32)
-def _greedy(action_set: ConvexSetBase) -> _Greedy:
+def _greedy(action_set: GriddedSet) -> _Greedy:
     """One growing list per set (sets are immutable and compare by value)."""
     return _Greedy(action_set)

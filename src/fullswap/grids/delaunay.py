@@ -9,25 +9,93 @@ the lifted lower hull and ‖x‖² peaks at the centre of an empty ball.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
 import numpy as np
 from numpy.typing import NDArray
 
-from fullswap.base.protocols import Points, SparseRows
-from fullswap.grids.base import Grid, enclosing_radius_squared
-from fullswap.grids.boundary import boundary_points, measured_hull_distance
-from fullswap.sets import ConvexSetBase, Polytope
+from fullswap.base import checks
+from fullswap.base.protocols import ConvexSet, Points, SparseRows
+from fullswap.grids.base import Grid, GriddedSet, GridMaker, enclosing_radius_squared
+from fullswap.grids.boundary import (
+    MAX_HULL_DIM,
+    boundary_points,
+    measured_hull_distance,
+)
+from fullswap.grids.cache import grid_of, nested_grid
+from fullswap.theorems import Geometry
 
 MAX_LATTICE = 4_000_000
+"""Most points of a lattice that are projected: some seconds."""
+MAX_DELAUNAY_POINTS = 300
+"""Largest triangulations tried above three dimensions: simplices grow too many with it."""
+SAME = 1e-9
+"""Points nearer than this share of the diameter are one; simplices thinner are none."""
+
+
+@dataclass(frozen=True)
+class LatticeGrids(GridMaker):
+    """Projected lattices and their Delaunay triangulations: for sets of any shape, d ≥ 2."""
+
+    action_set: GriddedSet
+
+    @property
+    def longest_side(self) -> float:
+        """The diameter."""
+        return self.action_set.diameter
+
+    def at_mesh(self, kind: str, mesh: float) -> Grid:
+        """The projected lattice, with a boundary and simplices for a triangulation."""
+        make = projected_net if kind == "net" else delaunay
+        return make(self.action_set, mesh)
+
+    def nested(self, kind: str, level: int) -> Grid:
+        """Lattices that are halved, with all points of the level before."""
+        make = projected_net if kind == "net" else delaunay
+        earlier = nested_grid(kind, self.action_set, level - 1).points if level else None
+        return make(self.action_set, self.longest_side / 2**level, earlier)
+
+    def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+        """As measured on the grid, which is built."""
+        if self._out_of_reach(kind, level, max_points):
+            return None
+        return grid_of(kind, self.action_set, level).geometry
+
+    def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
+        """As measured on the grid, which is built."""
+        if self._out_of_reach(kind, 2**level, max_points):
+            return None
+        return nested_grid(kind, self.action_set, level).geometry
+
+    def most_points(self, kind: str) -> float:
+        """Delaunay triangulations above three dimensions are kept small."""
+        few = kind == "triangulation" and self.action_set.dim > 3
+        return MAX_DELAUNAY_POINTS if few else math.inf
+
+    def _out_of_reach(self, kind: str, cells: int, max_points: float) -> bool:
+        """Whether a grid with this many cells along an axis has surely too many points to build."""
+        d = self.action_set.dim
+        if kind == "triangulation" and d > MAX_HULL_DIM:
+            return True
+        fewest = (cells / 2) ** d / math.factorial(d)
+        if fewest > max_points or (cells + 3.0) ** d > MAX_LATTICE:
+            return True
+        # a lattice is cheap to count, a triangulation in many dimensions is not cheap to build
+        lattice, _ = projected_lattice(self.action_set, self.longest_side / cells)
+        return len(lattice) > max_points
 
 
 def unique_points(points: Points, scale: float) -> Points:
     """Drop points that repeat an earlier one up to 1e-9 of the scale; keep the order."""
-    keys = np.round(points / (1e-9 * scale)).astype(np.int64)
+    keys = np.round(points / (SAME * scale)).astype(np.int64)
     _, first = np.unique(keys, axis=0, return_index=True)
     return points[np.sort(first)]
 
 
-def projected_lattice(action_set: ConvexSetBase, mesh: float) -> tuple[Points, float]:
+def projected_lattice(action_set: GriddedSet, mesh: float) -> tuple[Points, float]:
     """Points of the set that cover it, in frame coordinates (m, d), with the radius proved."""
     origin, basis = action_set.frame
     d = basis.shape[1]
@@ -41,18 +109,18 @@ def projected_lattice(action_set: ConvexSetBase, mesh: float) -> tuple[Points, f
     below = np.ceil((middle - low) / mesh).astype(int)
     above = np.ceil((high - middle) / mesh).astype(int)
     if np.prod((below + above + 1).astype(float)) > MAX_LATTICE:
-        raise ValueError(f"mesh {mesh:.3g} asks for more than {MAX_LATTICE} lattice points")
+        checks.refuse("mesh", f"be larger (at most {MAX_LATTICE} lattice points)", mesh)
     axes = [m + mesh * np.arange(-b, a + 1) for m, b, a in zip(middle, below, above, strict=True)]
     lattice = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
-    if isinstance(action_set, Polytope):
-        # a facet's violation is at most the distance: skip what is surely too far away
-        lattice = lattice[action_set.contains(lattice, tolerance=1.1 * radius)]
-    projected = (action_set.project(lattice @ basis.T + origin) - origin) @ basis
+    points = lattice @ basis.T + origin
+    near = action_set.could_be_within(points, 1.1 * radius)
+    lattice = lattice[near]
+    projected = (action_set.project(points[near]) - origin) @ basis
     near = np.linalg.norm(projected - lattice, axis=1) <= radius * (1 + 1e-9)
     return unique_points(projected[near], action_set.diameter), radius
 
 
-def projected_net(action_set: ConvexSetBase, mesh: float, keep: Points | None = None) -> Grid:
+def projected_net(action_set: GriddedSet, mesh: float, keep: Points | None = None) -> Grid:
     """The projected lattice as a net; ``keep`` (m, A) are points of a coarser one that stay."""
     origin, basis = action_set.frame
     coordinates, radius = projected_lattice(action_set, mesh)
@@ -62,7 +130,7 @@ def projected_net(action_set: ConvexSetBase, mesh: float, keep: Points | None = 
     return Grid(points, mesh, radius, radius)
 
 
-def delaunay(action_set: ConvexSetBase, mesh: float, keep: Points | None = None) -> Grid:
+def delaunay(action_set: GriddedSet, mesh: float, keep: Points | None = None) -> Grid:
     """Delaunay triangulation of the projected lattice and a boundary approximation.
 
     ``keep`` (m, A) are points of a coarser grid that stay in the finer one.
@@ -72,7 +140,7 @@ def delaunay(action_set: ConvexSetBase, mesh: float, keep: Points | None = None)
     rim = (boundary_points(action_set, mesh) - origin) @ basis
     old = np.zeros((0, basis.shape[1])) if keep is None else (keep - origin) @ basis
     coordinates = unique_points(np.concatenate((old, rim, lattice)), action_set.diameter)
-    locator = DelaunayLocator(coordinates, origin, basis)
+    locator = DelaunayLocator(coordinates, origin, basis, action_set.hull_of)
     points = locator.coordinates @ basis.T + origin
     hull_distance = measured_hull_distance(action_set, locator.coordinates)
     variance = float(enclosing_radius_squared(locator.corners).max())
@@ -84,7 +152,13 @@ def delaunay(action_set: ConvexSetBase, mesh: float, keep: Points | None = None)
 class DelaunayLocator:
     """Barycentric rounding on a Delaunay triangulation, after projection to its hull."""
 
-    def __init__(self, coordinates: Points, origin: Points, basis: Points) -> None:
+    def __init__(
+        self,
+        coordinates: Points,
+        origin: Points,
+        basis: Points,
+        hull_of: Callable[[Points], ConvexSet],
+    ) -> None:
         from scipy.spatial import Delaunay
 
         triangulation = Delaunay(coordinates)
@@ -98,26 +172,26 @@ class DelaunayLocator:
         corners = coordinates[triangulation.simplices]
         # Slivers of rounding error along a flat facet have no interior: never use them.
         volume = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1]))
-        kept = volume > 1e-9 * np.median(volume)
-        self.corners = corners[kept]
-        self._simplices = triangulation.simplices[kept].astype(np.int64)
-        self._rank = np.full(len(kept), -1)
-        self._rank[kept] = np.arange(kept.sum())
+        solid = volume > SAME * np.median(volume)
+        self.corners = corners[solid]
+        self._simplices = triangulation.simplices[solid].astype(np.int64)
+        self._rank = np.full(len(solid), -1)
+        self._rank[solid] = np.arange(solid.sum())
         self._find = triangulation.find_simplex
         edges = self.corners[:, :-1] - self.corners[:, -1:]
         self._inverse = np.linalg.inv(edges.transpose(0, 2, 1))
         self._last = self.corners[:, -1]
-        self._hull: Polytope | None = None
+        self._hull_of, self._hull = hull_of, cast(ConvexSet | None, None)
 
     def __call__(self, points: Points) -> SparseRows:
         """Round each point."""
         y = (points - self._origin) @ self._basis
-        found = self._find(y)
-        simplex = np.where(found >= 0, self._rank[found], -1)
-        lost = np.flatnonzero(simplex < 0)
-        if lost.size:
-            y[lost] = self._to_hull(y[lost])
-            for row in lost:
+        places = self._find(y)
+        simplex = np.where(places >= 0, self._rank[places], -1)
+        outside = np.flatnonzero(simplex < 0)
+        if outside.size:
+            y[outside] = self._to_hull(y[outside])
+            for row in outside:
                 simplex[row] = self._closest_simplex(y[row])
         weights = self._barycentric(simplex, y)
         np.clip(weights, 0.0, None, out=weights)
@@ -130,7 +204,7 @@ class DelaunayLocator:
 
     def _to_hull(self, y: Points) -> Points:
         if self._hull is None:
-            self._hull = Polytope(vertices=self.coordinates)
+            self._hull = self._hull_of(self.coordinates)
         return self._hull.project(y)
 
     def _closest_simplex(self, y: Points) -> int:

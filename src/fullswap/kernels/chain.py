@@ -15,8 +15,8 @@ from numba import njit
 from numba.extending import overload
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, HINT, count_event
-from fullswap.kernels.events import draw_place, kind_of, note_support
+from fullswap.kernels.columns import HEAD, HINT
+from fullswap.kernels.events import count_event, draw_place, kind_of, note_support
 from fullswap.kernels.line import COLUMNS, learn_point
 from fullswap.kernels.loop import cell_of
 from fullswap.kernels.stationary import meet, stationary_sparse

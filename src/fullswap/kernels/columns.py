@@ -13,8 +13,6 @@ about what a stream has learnt.
 - HINT: where the next search starts
 """
 
-from numba import njit
-
 (
     LEVEL,
     ROUNDS,
@@ -30,14 +28,3 @@ from numba import njit
     HINT,
 ) = range(12)
 HEAD = 12
-
-
-@njit(cache=True, forceinline=True)
-def count_event(row, g, square, delta, number):
-    """One more outcome, of scale g and squared norm ``square``, of forecast ``number``."""
-    if g > 0.0:
-        row[MASS] += g
-        row[SQUARES] += g * square
-        row[ROUNDING_MOST] += g * delta
-    row[ROUNDS] += 1.0
-    row[LEARNT] = number

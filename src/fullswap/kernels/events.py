@@ -17,7 +17,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from fullswap.kernels.columns import LEVEL, MASS, NEXT_ID
+from fullswap.kernels.columns import LEARNT, LEVEL, MASS, NEXT_ID, ROUNDING_MOST, ROUNDS, SQUARES
 from fullswap.kernels.philox import block, lane
 
 DONE, NO_ROOM, NARROW = range(3)
@@ -237,6 +237,17 @@ def run(
 
 
 # --- what kinds share ----------------------------------------------------------------------------
+
+
+@njit(cache=True, forceinline=True)
+def count_event(row, g, square, delta, number):
+    """One more outcome, of scale g and squared norm ``square``, of forecast ``number``."""
+    if g > 0.0:
+        row[MASS] += g
+        row[SQUARES] += g * square
+        row[ROUNDING_MOST] += g * delta
+    row[ROUNDS] += 1.0
+    row[LEARNT] = number
 
 
 @njit(cache=True, forceinline=True)

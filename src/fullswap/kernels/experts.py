@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS, NEXT_ID, ROUNDING, count_event
+from fullswap.kernels.columns import HEAD, LOST, MASS, NEXT_ID, ROUNDING
 from fullswap.kernels.logistic import KEPT, learn_platt, sigmoid
 from fullswap.kernels.philox import uniform
 
@@ -258,7 +258,7 @@ def experts_learn(
         gap = points[right] - points[left]
         row[ROUNDING] += g * gap * gap * share * (1.0 - share)
         _learn_shared(totals, mix, platt, bins, prior, memo, g, y)
-    count_event(row, g, y * y, delta, number)
+    events.count_event(row, g, y * y, delta, number)
 
 
 class ExpertsSpec(NamedTuple):

@@ -26,8 +26,8 @@ from numba import njit
 from numba.extending import overload
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS, count_event
-from fullswap.kernels.events import draw_place, kind_of, note_support
+from fullswap.kernels.columns import HEAD, LOST, MASS
+from fullswap.kernels.events import count_event, draw_place, kind_of, note_support
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, HINT, LOST, MASS, NEXT_ID, ROUNDING, count_event
+from fullswap.kernels.columns import HEAD, HINT, LOST, MASS, NEXT_ID, ROUNDING
 from fullswap.kernels.loop import cell_of
 from fullswap.kernels.philox import uniform
 from fullswap.kernels.rate import scaled_rate
@@ -126,7 +126,7 @@ def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, nu
             # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
             spread = share * (left_target - x) ** 2 + (1.0 - share) * (right_target - x) ** 2
             row[ROUNDING] += g * (share * (1.0 - share) * gap * gap - spread)
-    count_event(row, g, y * y, delta, number)
+    events.count_event(row, g, y * y, delta, number)
 
 
 class LineSpec(NamedTuple):

@@ -3,16 +3,25 @@
 One array `state` (7, n) holds a bank; its rows are contiguous vectors over the grid points.
 Losses are quadratics a·t² + b·t + c of the scalar coordinate t.
 
-Symbols: state rows POINT s · TARGET q_s · WEIGHT G_s · RECOMMENDED Σ g·ℓ(q_s) ·
-CURVATURE Σ g·a · SLOPE Σ g·b · CONSTANT Σ g·c; rate (3,) as in ``fullswap.kernels.rate``.
+Symbols: rows of `state` and entries of `rate` (3,) as in ``fullswap.kernels.states``.
 """
 
 from numba import njit
 
+from fullswap.kernels.states import (
+    CONSTANT,
+    CURVATURE,
+    MODULUS,
+    POINT,
+    RECOMMENDED,
+    ROOT,
+    SLOPE,
+    SWITCH,
+    TARGET,
+    WEIGHT,
+)
 from fullswap.kernels.crossing import crossing_weight, find_crossing
 from fullswap.kernels.rate import scaled_rate
-
-POINT, TARGET, WEIGHT, RECOMMENDED, CURVATURE, SLOPE, CONSTANT = range(7)
 
 
 @njit(cache=True)
@@ -61,7 +70,7 @@ def line_run(state, rate, low, high, linearised, coefficients, hint, indices, we
     record = indices.shape[0] > 0
     # Scalars stay in registers; an array might overlap `state`, so the compiler would read it
     # again after every write (more than twice the time a round).
-    schedule = (rate[0], rate[1], rate[2])
+    schedule = (rate[MODULUS], rate[ROOT], rate[SWITCH])
     for t in range(coefficients.shape[0]):
         a, b, c = coefficients[t, 0], coefficients[t, 1], coefficients[t, 2]
         hint = find_crossing(points, targets, hint)

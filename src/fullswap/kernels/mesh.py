@@ -4,39 +4,15 @@ Symbols: bank = (targets q (n, A), weight_sums G (n,), row_indices, row_weights 
 rate (3,) as in ``fullswap.kernels.rate`` · shape = (is_simplex, first (A,), second (A,)):
 low and high of a box, or shift and (scale, …) of a simplex · lattice = (shift (A,),
 matrix (A, d), cells (d,), strides (d,), lookup) as in ``fullswap.kernels.kuhn`` ·
-scratch = (floats (4, A + 1), integers (A + 1,)).
+scratch = (floats (2, A + 1), integers (A + 1,)).
 """
 
-import numpy as np
 from numba import njit
 
 from fullswap.kernels.kuhn import kuhn_locate_one
+from fullswap.kernels.projection import project_simplex
 from fullswap.kernels.rate import scaled_rate
 from fullswap.kernels.stationary import stationary_sparse
-
-
-@njit(cache=True)
-def _project_simplex(x, shift, scale, sorted_heights):
-    """Nearest point of {shift + scale·p : p ≥ 0, Σp = 1}, in place, by sorting."""
-    size = x.shape[0]
-    top = -np.inf
-    for j in range(size):
-        x[j] = (x[j] - shift[j]) / scale
-        top = max(top, x[j])
-    for j in range(size):
-        # with the largest height at 0, nothing cancels however far away the point is
-        x[j] -= top
-        k = j
-        while k > 0 and sorted_heights[k - 1] < x[j]:
-            sorted_heights[k] = sorted_heights[k - 1]
-            k -= 1
-        sorted_heights[k] = x[j]
-    total, threshold = 0.0, -np.inf
-    for j in range(size):
-        total += sorted_heights[j]
-        threshold = max(threshold, (total - 1.0) / (j + 1))
-    for j in range(size):
-        x[j] = shift[j] + scale * max(x[j] - threshold, 0.0)
 
 
 @njit(cache=True)
@@ -57,18 +33,23 @@ def _learn_one(bank, rate, shape, lattice, scratch, i, g, loss):
     weight_sums[i] = total
     is_simplex, first, second = shape
     if is_simplex:
-        _project_simplex(q, first, second[0], scratch[0][0])
+        scale = second[0]
+        for j in range(width):
+            q[j] = (q[j] - first[j]) / scale
+        project_simplex(q)
+        for j in range(width):
+            q[j] = first[j] + scale * q[j]
     else:
         for j in range(width):
             q[j] = min(max(q[j], first[j]), second[j])
     shift, matrix, cells, strides, lookup = lattice
-    y = scratch[0][1]
+    y = scratch[0][0]
     for k in range(cells.shape[0]):
         y[k] = 0.0
         for j in range(width):
             y[k] += (q[j] - shift[j]) * matrix[j, k]
     kuhn_locate_one(
-        y, cells, strides, lookup, row_indices[i], row_weights[i], scratch[1], scratch[0][2]
+        y, cells, strides, lookup, row_indices[i], row_weights[i], scratch[1], scratch[0][1]
     )
     return value
 

@@ -140,16 +140,16 @@ def _nearest_corner(corners, point):
 @njit(cache=True)
 def _leave_behind(active, weights, goal, size, leaving, ratio):
     """Go as far towards the goal as weights allow; drop those that vanish, return how many stay."""
-    kept, total = 0, 0.0
+    stay, total = 0, 0.0
     for i in range(size):
         weight = weights[i] + ratio * (goal[i] - weights[i])
         if i != leaving and weight > 0.0:
-            active[kept], weights[kept] = active[i], weight
+            active[stay], weights[stay] = active[i], weight
             total += weight
-            kept += 1
-    for i in range(kept):
+            stay += 1
+    for i in range(stay):
         weights[i] /= total
-    return kept
+    return stay
 
 
 @njit(cache=True)

@@ -6,12 +6,14 @@ Symbols: rate (3,) = (ρ, κ, switch): η(G) = 1/(ρG) while G ≤ switch, κ/�
 import numpy as np
 from numba import njit
 
+from fullswap.kernels.states import MODULUS, ROOT, SWITCH
+
 
 # error_model="numpy": G > 0 whenever a rate is asked for, so division needs no check.
 @njit(cache=True, inline="always", error_model="numpy")
 def scaled_rate(rate, weight_sum, g):
     """η(G)·g at once: η alone would overflow for the smallest weights, and ρ·G may vanish."""
-    if weight_sum <= rate[2]:
-        scaled = rate[0] * weight_sum
-        return g / scaled if scaled > 0.0 else 1.0 / rate[0]
-    return rate[1] * g / np.sqrt(weight_sum)
+    if weight_sum <= rate[SWITCH]:
+        scaled = rate[MODULUS] * weight_sum
+        return g / scaled if scaled > 0.0 else 1.0 / rate[MODULUS]
+    return rate[ROOT] * g / np.sqrt(weight_sum)

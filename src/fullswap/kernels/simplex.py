@@ -17,8 +17,8 @@ from numba import njit
 from numba.extending import overload
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS, count_event
-from fullswap.kernels.events import draw_place, kind_of, note_support
+from fullswap.kernels.columns import HEAD, LOST, MASS
+from fullswap.kernels.events import count_event, draw_place, kind_of, note_support
 from fullswap.kernels.fixed_point import MEAN, WEIGHT, simplex_mix
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.stationary import meet, stationary_sparse

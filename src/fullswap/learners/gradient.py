@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, final
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Loss, Points, Vector
+from fullswap.kernels.states import SWITCH
+from fullswap.learners.base import RowLike, Setting, SubLearner
+from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
-from fullswap.theorems import Constants, nearly_strongly_convex_cost, strongly_convex_cost
+from fullswap.theorems import (
+    Constants,
+    NearlyStronglyConvex,
+    Theorem,
+    gradient_cost,
+    nearly_strongly_convex_cost,
+    strongly_convex_cost,
+)
 
 
 class Rate(Protocol):
@@ -24,7 +35,7 @@ class Rate(Protocol):
         """Rates at G > 0."""
 
     def parameters(self) -> Vector:
-        """[kind-free] (modulus, root, switch): rate = 1/(modulus·G) up to switch, root/√G after."""
+        """As in ``fullswap.kernels.states``: (ρ, κ, switch)."""
 
     def regret(self, weight_sum: float) -> float:
         """Guaranteed scaled external regret at G."""
@@ -85,14 +96,11 @@ class NearlyStronglyConvexRate:
     ratio: float
 
     def __post_init__(self) -> None:
-        if not self.ratio > 1:
-            raise ValueError(f"ratio must be greater than 1, got {self.ratio!r}")
+        checks.number("ratio", self.ratio, above=1)
         limit = math.sqrt(2) * self.constants.lipschitz
+        # the best ratio may lie on the edge, where rounding decides
         if self.modulus * self.ratio * self.constants.gap > limit * (1 + 1e-12):
-            raise ValueError(
-                f"ratio {self.ratio!r} breaks ρ·τ·ε <= √2·L: give a smaller one, "
-                "or use the strongly convex rate"
-            )
+            checks.refuse("ratio", "be so small that ρ·τ·ε <= √2·L", self.ratio)
 
     @property
     def modulus(self) -> float:
@@ -106,7 +114,7 @@ class NearlyStronglyConvexRate:
 
     def __call__(self, weight_sums: Vector) -> Vector:
         """Rates at G > 0."""
-        early = weight_sums <= self.parameters()[2]
+        early = weight_sums <= self.parameters()[SWITCH]
         return np.where(early, 1 / (self.modulus * weight_sums), self.root / np.sqrt(weight_sums))
 
     def parameters(self) -> Vector:
@@ -164,3 +172,37 @@ class GradientDescent:
             state.targets[rows] = self.action_set._project(steps)
             state.weight_sums[rows] = sums
         return state
+
+
+def rate_of(theorem: Theorem, constants: Constants) -> Rate:
+    """The schedule that the theorem's learning cost was proven for."""
+    cost = theorem.learning_cost
+    if isinstance(cost, NearlyStronglyConvex):
+        return NearlyStronglyConvexRate(constants, cost.ratio)
+    if cost is strongly_convex_cost:
+        return StronglyConvexRate(constants)
+    return LipschitzRate(constants)
+
+
+@final
+class GradientChoice(SubLearner):
+    """Gradient descent on convex losses, strongly convex or not, wherever points can be rounded."""
+
+    name = "gradient"
+    max_points = 10**6  # a few numbers a point
+    over_grid = False
+    crosses = True
+
+    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
+        """Losses must be convex, and its points must be rounded to the grid."""
+        return loss_class.convex and row.rounding is not None
+
+    def theorem(self, theorem: Theorem, horizon: int | None) -> Theorem:
+        """Rows of strongly convex losses are about gradient descent as they stand."""
+        if theorem.needs_convexity:
+            return theorem
+        return theorem.with_cost(gradient_cost, False, "FKO25, Thm BMCS; Z03")
+
+    def bank(self, setting: Setting, points: Points) -> GradientDescent:
+        """Every learner is to be started at its own point."""
+        return GradientDescent(setting.action_set, rate_of(setting.theorem, setting.constants))

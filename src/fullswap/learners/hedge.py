@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import final
 
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Vector
+from fullswap.learners.base import MOST_EXPERTS, RowLike, Setting, SubLearner
+from fullswap.losses import LossClass
+from fullswap.theorems import Theorem, TunedHedge, anytime_hedge_cost
 
 
 @dataclass
@@ -75,3 +79,25 @@ class Hedge:
         state.weight_sums += full
         state.stale = True
         return state
+
+
+@final
+class HedgeChoice(SubLearner):
+    """Multiplicative weights for rows whose losses need not be convex."""
+
+    name = "hedge"
+    max_points = MOST_EXPERTS
+    over_grid = True
+
+    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
+        """Everywhere but where convexity makes it pointless."""
+        return not row.theorem.needs_convexity
+
+    def theorem(self, theorem: Theorem, horizon: int | None) -> Theorem:
+        """One rate for a known horizon, else rates that fall with G_s."""
+        cost = anytime_hedge_cost if horizon is None else TunedHedge(horizon)
+        return theorem.with_cost(cost, restarts=True)
+
+    def bank(self, setting: Setting, points: Points) -> Hedge:
+        """Experts are the grid points."""
+        return Hedge(points, setting.constants.loss_range, setting.horizon)

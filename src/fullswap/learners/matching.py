@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Vector
+from fullswap.learners.base import MOST_EXPERTS, RowLike, Setting, SubLearner
+from fullswap.losses import LossClass
+from fullswap.theorems import Theorem, matching_cost
 
 
 @dataclass
@@ -45,3 +49,25 @@ class RegretMatchingPlus:
         values = np.asarray(loss.value(self.experts), dtype=float)
         match_regrets(state.regrets, state.rows, full, values)
         return state
+
+
+@final
+class MatchingChoice(SubLearner):
+    """Regret matching+ is for games: its bound is never the smallest, so only on request."""
+
+    name = "matching"
+    max_points = MOST_EXPERTS
+    over_grid = True
+    on_request = True
+
+    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
+        """Everywhere but where convexity makes it pointless."""
+        return not row.theorem.needs_convexity
+
+    def theorem(self, theorem: Theorem, horizon: int | None) -> Theorem:
+        """No rate to tune."""
+        return theorem.with_cost(matching_cost, True, "FKO25, Thm BMCS; TBJB15")
+
+    def bank(self, setting: Setting, points: Points) -> RegretMatchingPlus:
+        """Experts are the grid points."""
+        return RegretMatchingPlus(points)

@@ -33,6 +33,7 @@ import math
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.theorems import GAME_TOLERANCE, multiscale_rates
 
@@ -97,15 +98,11 @@ class MultiScale:
     def __init__(
         self, cells: int, horizon: int, coarsest_first: bool = True, solver: str = "simplex"
     ) -> None:
-        n, rounds = _whole(cells, "cells"), _whole(horizon, "horizon")
-        if not 2 <= n <= MOST_CELLS or n & (n - 1):
-            raise ValueError(f"cells must be a power of 2 from 2 to {MOST_CELLS}, got {cells!r}")
-        if rounds < 1:
-            raise ValueError(f"horizon must be a whole number >= 1, got {horizon!r}")
-        if solver not in ("simplex", "highs") or (solver == "highs" and coarsest_first):
-            raise ValueError(
-                f"solver must be 'simplex', or 'highs' with coarsest_first=False, got {solver!r}"
-            )
+        n, rounds = checks.whole("cells", cells, 2, MOST_CELLS), checks.whole("horizon", horizon, 1)
+        if n & (n - 1):
+            checks.refuse("cells", "be a power of 2", cells)
+        if checks.one_of("solver", solver, ("simplex", "highs")) == "highs" and coarsest_first:
+            checks.refuse("solver", "be 'simplex' with coarsest_first=True", solver)
         self.cells = n
         self._compiled = solver == "simplex"
         scales = [n >> k for k in range(n.bit_length())]
@@ -161,7 +158,8 @@ class MultiScale:
 
     def weights(self) -> Points:
         """Expert weights w of this round, shape (M, 4), the largest 1."""
-        return np.exp(self.logs - self.logs.max())
+        result: Points = np.exp(self.logs - self.logs.max())
+        return result
 
     def game(self) -> Points:
         """Σ_ξ w·h_ξ(v) for v in each cell of length γ (rows) and each bin (columns)."""
@@ -173,11 +171,10 @@ class MultiScale:
         return game
 
     def _checked(self, law: Vector, name: str) -> Vector:
-        array = np.asarray(law, dtype=float)
-        if array.shape != (self.cells + 1,):
-            raise ValueError(f"{name} must have shape ({self.cells + 1},), got {array.shape}")
-        if not ((array >= 0) & (array <= 1)).all() or (np.diff(array) < 0).any():
-            raise ValueError(f"{name} must be probabilities in rising order, got {law!r}")
+        array = checks.vector(name, law, self.cells + 1)
+        checks.unit(name, array)
+        if (np.diff(array) < 0).any():
+            checks.refuse(name, "be in rising order", law)
         return array
 
 
@@ -194,21 +191,15 @@ def solve_by_highs(game: Points) -> tuple[Vector, float]:
 
     rows, m = game.shape
     scale = float(np.abs(game).max()) or 1.0
-    found = linprog(
+    optimum = linprog(
         np.append(np.zeros(m), 1.0),
         np.column_stack((game / scale, -np.ones(rows))), np.zeros(rows),
         np.append(np.ones(m), 0.0)[None, :], [1.0],
         [(0.0, None)] * m + [(None, None)],
         method="highs",
     )  # fmt: skip
-    if found.status != 0:
-        raise RuntimeError(f"the linear program of this round was not solved: {found.message}")
-    shares = np.maximum(found.x[:m], 0.0)
+    if optimum.status != 0:
+        raise RuntimeError(f"the linear program of this round was not solved: {optimum.message}")
+    shares = np.maximum(optimum.x[:m], 0.0)
     shares /= shares.sum()
     return shares, float((game @ shares).max())
-
-
-def _whole(value: int, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{name} must be a whole number, got {value!r}")
-    return int(value)

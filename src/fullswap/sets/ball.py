@@ -7,8 +7,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.base import ConvexSetBase
-from fullswap.sets.validation import Array, as_positive, as_vector
+from fullswap.grids.base import Sphere
+from fullswap.sets.base import Array, ConvexSetBase, corner, positive
 
 
 @final
@@ -24,7 +24,7 @@ class Ball(ConvexSetBase):
     radius: float
 
     def __init__(self, center: npt.ArrayLike, radius: float) -> None:
-        center, radius = as_vector("center", center), as_positive("radius", radius)
+        center, radius = corner("center", center), positive("radius", radius)
         self._store(
             radius=radius,
             dim=len(center),
@@ -41,6 +41,11 @@ class Ball(ConvexSetBase):
         """None: every point of the sphere is extreme."""
         return None
 
+    @property
+    def sphere(self) -> Sphere:
+        """Centre and radius."""
+        return self.center, self.radius
+
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Ball:
         """Return the ball {scale·x + shift}."""
         factor, offset = self._moving(scale, shift)
@@ -53,7 +58,10 @@ class Ball(ConvexSetBase):
         return np.where(norms > self.radius, shrunk, points)
 
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
-        return np.linalg.norm(points - self.center, axis=1) - self.radius <= slack
+        result: npt.NDArray[np.bool_] = (
+            np.linalg.norm(points - self.center, axis=1) - self.radius <= slack
+        )
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
         largest = np.abs(directions).max(axis=1, keepdims=True)

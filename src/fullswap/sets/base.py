@@ -10,15 +10,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.validation import (
-    SMALLEST,
-    Array,
-    as_finite,
-    as_number,
-    as_positive,
-    as_rows,
-)
+from fullswap.base import checks
+from fullswap.base.protocols import ConvexSet
+from fullswap.grids.base import GridMaker, Sphere
+from fullswap.grids.delaunay import LatticeGrids
+from fullswap.grids.line import LineGrids
 
+Array = npt.NDArray[np.float64]
+KernelShape = tuple[bool, Array, Array]
+"""(is a simplex, low or shift, high or (scale, …)), as ``fullswap.kernels.mesh`` takes it."""
+
+LARGEST = 1e75
+"""Largest coordinate: squares, also in units of the diameter, cannot overflow."""
+SMALLEST = 1e-75
+"""Smallest diameter: squares of distances do not underflow."""
+EPS = float(np.finfo(np.float64).eps)
 _FAR = 1e12  # targets this many diameters away are minimised as linear functions
 
 
@@ -43,7 +49,7 @@ class ConvexSetBase(ABC):
     def _store(self, **fields: Any) -> None:
         """Set the fields once and for all; arrays become read-only."""
         if fields["diameter"] < SMALLEST:
-            raise ValueError(f"diameter is {fields['diameter']}; allowed: at least {SMALLEST:g}")
+            checks.refuse("diameter", f"be at least {SMALLEST:g}", fields["diameter"])
         self.__setstate__(fields)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -102,6 +108,44 @@ class ConvexSetBase(ABC):
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         """Minimise curvature·‖x‖² + ⟨slope, x⟩ for curvature < 0, shapes (m,) and (m, A)."""
 
+    # --- what grids and kernels ask ---------------------------------------------------------
+
+    @property
+    def grids(self) -> GridMaker:
+        """How the set is discretised."""
+        return LineGrids(self) if self.dim == 1 else self._grids()
+
+    def _grids(self) -> GridMaker:
+        """The same for d ≥ 2: projected lattices, which suit any shape."""
+        return LatticeGrids(self)
+
+    @property
+    def sphere(self) -> Sphere | None:
+        """Centre and radius, if the set is a ball."""
+        return None
+
+    @property
+    def kernel_shape(self) -> KernelShape | None:
+        """What compiled projections need, if the set has them."""
+        return None
+
+    def could_be_within(self, points: Array, distance: float) -> npt.NDArray[np.bool_]:
+        """False only for points (m, A) that are surely farther from the set than this."""
+        return np.ones(len(points), dtype=bool)
+
+    def hull_of(self, coordinates: Array) -> ConvexSet:
+        """The hull of points (m, d) that span their space, as a set to project onto."""
+        from fullswap.sets.polytope import Polytope
+
+        return Polytope(vertices=coordinates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON: the kind of set and the arguments that build it."""
+        return {
+            "kind": type(self).__name__,
+            **{k: _plain(v) for k, v in self._parameters().items()},
+        }
+
     @cached_property
     def frame(self) -> tuple[Array, Array]:
         """Origin (A,) and orthonormal basis (A, dim): the affine hull is {origin + basis·y}.
@@ -129,7 +173,7 @@ class ConvexSetBase(ABC):
         >>> Ball([0.0, 0.0], 1.0).project([3.0, 4.0])
         array([0.6, 0.8])
         """
-        rows, single = as_rows("points", points, self.ambient_dim)
+        rows, single = checks.rows("points", points, self.ambient_dim, LARGEST)
         result = self._project(rows)
         return result[0] if single else result
 
@@ -146,10 +190,8 @@ class ConvexSetBase(ABC):
         >>> Simplex(2).contains([[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]])
         array([ True, False])
         """
-        rows, single = as_rows("points", points, self.ambient_dim)
-        allowed = as_number("tolerance", tolerance)
-        if allowed < 0.0:
-            raise ValueError(f"tolerance is {allowed}; allowed: numbers >= 0")
+        rows, single = checks.rows("points", points, self.ambient_dim, LARGEST)
+        allowed = checks.number("tolerance", tolerance, least=0.0, most=LARGEST)
         slack = allowed * np.maximum(np.abs(rows).max(axis=1), max(1.0, self.diameter))
         result = self._contains(rows, slack)
         return bool(result[0]) if single else result
@@ -166,7 +208,7 @@ class ConvexSetBase(ABC):
         array([[0., 2.],
                [1., 0.]])
         """
-        rows, single = as_rows("directions", directions, self.ambient_dim)
+        rows, single = checks.rows("directions", directions, self.ambient_dim, LARGEST)
         result = self._minimize_linear(rows)
         return result[0] if single else result
 
@@ -186,13 +228,11 @@ class ConvexSetBase(ABC):
                [1.  ],
                [0.  ]])
         """
-        slopes, single = as_rows("slope", slope, self.ambient_dim)
-        curvatures = as_finite("curvature", curvature)
+        slopes, single = checks.rows("slope", slope, self.ambient_dim, LARGEST)
+        curvatures = checks.floats("curvature", curvature, LARGEST)
         if curvatures.shape not in ((), (len(slopes),)):
-            raise ValueError(
-                f"curvature has shape {curvatures.shape}; allowed: () or ({len(slopes)},), "
-                "one for each row of slope"
-            )
+            wanted = f"() or ({len(slopes)},), one for each row of slope"
+            checks.refuse_shape("curvature", wanted, curvatures)
         curvatures = np.broadcast_to(curvatures, len(slopes))
         result = self._minimize_quadratic(curvatures, slopes)
         return result[0] if single else result
@@ -226,10 +266,25 @@ class ConvexSetBase(ABC):
         return slope + 2.0 * curvature[:, np.newaxis] * self.center
 
     def _moving(self, scale: float, shift: npt.ArrayLike) -> tuple[float, Array]:
-        array = as_finite("shift", shift)
-        if array.shape not in ((), (self.ambient_dim,)):
-            raise ValueError(f"shift has shape {array.shape}; allowed: () or ({self.ambient_dim},)")
-        return as_positive("scale", scale), np.broadcast_to(array, self.ambient_dim)
+        return positive("scale", scale), offset("shift", shift, self.ambient_dim)
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number > 0 of a magnitude that sets can work with."""
+    return checks.number(name, value, above=0, most=LARGEST)
+
+
+def corner(name: str, values: npt.ArrayLike) -> Array:
+    """A copy of a vector of shape (A,)."""
+    return checks.vector(name, values, largest=LARGEST).copy()
+
+
+def offset(name: str, values: npt.ArrayLike, width: int) -> Array:
+    """A shift of every coordinate: one number for all, or shape (width,)."""
+    array = checks.floats(name, values, LARGEST)
+    if array.shape not in ((), (width,)):
+        checks.refuse_shape(name, f"() or ({width},)", array)
+    return np.broadcast_to(array, width)
 
 
 def _zero_sum_basis(dim: int) -> Array:
@@ -245,3 +300,9 @@ def _show(value: Any) -> str:
         shape = " x ".join(map(str, value.shape))
         return str(value.tolist()) if value.size <= 12 else f"<{shape} array>"
     return getattr(value, "__qualname__", None) or repr(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value if isinstance(value, int | float) else _show(value)

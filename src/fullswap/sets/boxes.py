@@ -9,8 +9,10 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.base import ConvexSetBase
-from fullswap.sets.validation import Array, as_number, as_vector
+from fullswap.base import checks
+from fullswap.grids.base import GridMaker
+from fullswap.grids.kuhn import BoxGrids
+from fullswap.sets.base import LARGEST, Array, ConvexSetBase, KernelShape, corner
 
 _MOST_BOX_VERTICES = 16  # dimension up to which a box lists its 2^dim vertices
 
@@ -35,7 +37,10 @@ class _Orthotope(ConvexSetBase):
         return np.minimum(np.maximum(points, self._low), self._high)
 
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
-        return np.maximum(self._low - points, points - self._high).max(axis=1) <= slack
+        result: npt.NDArray[np.bool_] = (
+            np.maximum(self._low - points, points - self._high).max(axis=1) <= slack
+        )
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
         return np.where(directions >= 0.0, self._low, self._high)
@@ -60,9 +65,8 @@ class Interval(_Orthotope):
     high: float
 
     def __init__(self, low: float, high: float) -> None:
-        low, high = as_number("low", low), as_number("high", high)
-        if not low < high:
-            raise ValueError(f"low is {low} and high is {high}; allowed: low < high")
+        low = checks.number("low", low, least=-LARGEST, most=LARGEST)
+        high = checks.number("high", high, above=low, most=LARGEST)
         self._store(
             low=low,
             high=high,
@@ -97,14 +101,9 @@ class Box(_Orthotope):
     high: Array
 
     def __init__(self, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
-        low, high = as_vector("low", low), as_vector("high", high)
-        if low.shape != high.shape:
-            raise ValueError(f"low has shape {low.shape} and high {high.shape}; allowed: the same")
-        if not (low < high).all():
-            i = int(np.argmin(low < high))
-            raise ValueError(
-                f"low[{i}] is {low[i]} and high[{i}] is {high[i]}; allowed: low < high everywhere"
-            )
+        low = corner("low", low)
+        high = checks.vector("high", high, len(low), LARGEST).copy()
+        checks.refuse_at("high", "be larger than low everywhere", high, ~(low < high))
         self._store(
             low=low,
             high=high,
@@ -118,6 +117,14 @@ class Box(_Orthotope):
 
     def _parameters(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high}
+
+    def _grids(self) -> GridMaker:
+        return BoxGrids(self)
+
+    @property
+    def kernel_shape(self) -> KernelShape:
+        """Low and high."""
+        return False, np.array(self.low), np.array(self.high)
 
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Box:
         """Return the box {scale·x + shift}."""

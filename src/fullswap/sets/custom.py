@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.base import ConvexSetBase
-from fullswap.sets.validation import EPS, Array, as_dimension, as_finite, as_positive
+from fullswap.base import checks
+from fullswap.sets.base import EPS, LARGEST, Array, ConvexSetBase, positive
 
 RowFunction = Callable[[Array], Any]
 
@@ -42,7 +42,9 @@ class Custom(ConvexSetBase):
     array([0., 1.])
     """
 
-    _functions: tuple[RowFunction, RowFunction, RowFunction | None]
+    _project_rows: RowFunction
+    _minimize_rows: RowFunction
+    _contains_rows: RowFunction | None
 
     def __init__(
         self,
@@ -52,16 +54,18 @@ class Custom(ConvexSetBase):
         diameter: float,
         contains: RowFunction | None = None,
     ) -> None:
-        dim = as_dimension(dim)
-        diameter = as_positive("diameter", diameter)
+        dim = checks.whole("dim", dim, 1)
+        diameter = positive("diameter", diameter)
         for name, function in [("project", project), ("minimize_linear", minimize_linear)]:
             if not callable(function):
-                raise ValueError(f"{name} is {function!r}; allowed: a function")
+                checks.refuse(name, "be a function", function)
         if contains is not None and not callable(contains):
-            raise ValueError(f"contains is {contains!r}; allowed: a function or None")
+            checks.refuse("contains", "be a function or None", contains)
         ends = _call("minimize_linear", minimize_linear, _probes(dim))
         self._store(
-            _functions=(project, minimize_linear, contains),
+            _project_rows=project,
+            _minimize_rows=minimize_linear,
+            _contains_rows=contains,
             dim=dim,
             ambient_dim=dim,
             diameter=diameter,
@@ -70,11 +74,11 @@ class Custom(ConvexSetBase):
         _check_custom(self)
 
     def _parameters(self) -> dict[str, Any]:
-        project, minimize_linear, contains = self._functions
+        contains = self._contains_rows
         parameters: dict[str, Any] = {
             "dim": self.dim,
-            "project": project,
-            "minimize_linear": minimize_linear,
+            "project": self._project_rows,
+            "minimize_linear": self._minimize_rows,
             "diameter": self.diameter,
         }
         return parameters if contains is None else {**parameters, "contains": contains}
@@ -87,7 +91,8 @@ class Custom(ConvexSetBase):
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Custom:
         """Return the set {scale·x + shift}, with functions that go there and back."""
         factor, offset = self._moving(scale, shift)
-        project, minimize_linear, contains = self._functions
+        project, minimize_linear = self._project_rows, self._minimize_rows
+        contains = self._contains_rows
         return Custom(
             self.dim,
             lambda points: factor * project((points - offset) / factor) + offset,
@@ -97,32 +102,34 @@ class Custom(ConvexSetBase):
         )
 
     def _project(self, points: Array) -> Array:
-        return _call("project", self._functions[0], points)
+        return _call("project", self._project_rows, points)
 
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
         near = np.linalg.norm(points - self._project(points), axis=1) <= slack
-        contains = self._functions[2]
-        return near if contains is None else near | _call_contains(contains, points)
+        contains = self._contains_rows
+        result: npt.NDArray[np.bool_] = (
+            near if contains is None else near | _call_contains(contains, points)
+        )
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
         # The function need not know what to do with the direction 0: it gets the first axis.
         some = np.where(directions.any(axis=1, keepdims=True), directions, np.eye(1, self.dim))
-        return _call("minimize_linear", self._functions[1], some)
+        return _call("minimize_linear", self._minimize_rows, some)
 
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         raise NotImplementedError(
-            f"curvature is {curvature.min()}: the minimum of a concave quadratic function over a "
-            "Custom set cannot be found from its functions; allowed: curvature >= 0, or describe "
-            "the set as a Polytope, Box, Simplex or Ball"
+            f"curvature must be >= 0 on a Custom set, got {curvature.min()}: its functions do not "
+            "tell where a concave function is least. Describe it as a Polytope, Box or Ball"
         )
 
 
 def _call(name: str, function: RowFunction, rows: Array) -> Array:
     """Call a function of the user's; it must return finite numbers in the shape of ``rows``."""
     handed = rows.copy()  # the function may write on what it is given
-    result = as_finite(f"the result of {name}", function(handed))
+    result = checks.floats(f"the result of {name}", function(handed), LARGEST)
     if result.shape != rows.shape:
-        raise ValueError(f"{name} returns shape {result.shape} for {rows.shape}; allowed: the same")
+        checks.refuse_shape(f"the result of {name}", str(rows.shape), result)
     return result
 
 
@@ -130,8 +137,8 @@ def _call_contains(function: RowFunction, rows: Array) -> npt.NDArray[np.bool_]:
     result = np.asarray(function(rows.copy()))
     if result.shape != (len(rows),) or result.dtype != np.bool_:
         raise ValueError(
-            f"contains returns {result.dtype} of shape {result.shape}; "
-            f"allowed: booleans of shape ({len(rows)},)"
+            f"the result of contains must be booleans of shape ({len(rows)},), "
+            f"got {result.dtype} of shape {result.shape}"
         )
     return result
 
@@ -166,7 +173,8 @@ def _check_custom(custom: Custom) -> None:
 
     def refuse(excess: Array, name: str, what: str) -> None:
         if excess.max() > slack:
-            raise ValueError(f"{name} is inconsistent: {what} (by {excess.max():.3g})")
+            by = f"{what} (by {excess.max():.3g})"
+            raise ValueError(f"{name} must be consistent with the other functions, got: {by}")
 
     refuse(moves[len(support) :], "project", "projecting a second time moves points")
     refuse(
@@ -193,8 +201,8 @@ def _check_custom(custom: Custom) -> None:
         f"it is {diameter}, and two points of the set are farther apart",
     )
     if np.linalg.svd(known - center, compute_uv=False)[-1] <= 1e-9 * diameter:
-        raise ValueError("project maps onto a flat set; allowed: sets of full dimension")
-    contains = custom._functions[2]
+        raise ValueError("project must map onto a set of full dimension, got a flat one")
+    contains = custom._contains_rows
     if contains is None:
         return
     # A little outside and a little inside, because no rule can decide exactly on the boundary.
@@ -202,8 +210,8 @@ def _check_custom(custom: Custom) -> None:
     just_outside = nearest[out] + 0.01 * diameter * offsets[out] / lengths[out, np.newaxis]
     accepted = int(_call_contains(contains, np.vstack([sample[out], just_outside])).sum())
     if accepted:
-        raise ValueError(f"contains is inconsistent: it accepts {accepted} points project moves")
+        raise ValueError(f"contains must reject what project moves, got {accepted} accepted")
     middle = known.mean(axis=0)
     rejected = int((~_call_contains(contains, middle + 0.99 * (known - middle))).sum())
     if rejected:
-        raise ValueError(f"contains is inconsistent: it rejects {rejected} points of the set")
+        raise ValueError(f"contains must accept points of the set, got {rejected} rejected")

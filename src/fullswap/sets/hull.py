@@ -7,10 +7,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.validation import EPS, SMALLEST, Array, as_finite
+from fullswap.base import checks
+from fullswap.sets.base import EPS, LARGEST, SMALLEST, Array
 
 
-def hull_of(points: Array) -> tuple[Array, Array]:
+def extreme_points(points: Array) -> tuple[Array, Array]:
     """Return the extreme points (v, A), in the given order, and unit facet normals (f, A)."""
     if points.shape[1] == 1:
         extreme = np.array([points.min(axis=0), points.max(axis=0)])
@@ -46,22 +47,21 @@ def checked_inequalities(
     try:
         left, right = inequalities
     except (TypeError, ValueError):
-        raise ValueError(f"inequalities is {inequalities!r}; allowed: a pair (A, b)") from None
-    matrix, bounds = as_finite("inequalities[0]", left), as_finite("inequalities[1]", right)
-    if matrix.ndim != 2 or matrix.size == 0 or bounds.shape != (len(matrix),):
-        raise ValueError(
-            f"inequalities has shapes {matrix.shape} and {bounds.shape}; "
-            "allowed: (k, A) and (k,) with k, A >= 1"
-        )
+        checks.refuse("inequalities", "be a pair (A, b)", inequalities)
+    matrix = checks.floats("inequalities[0]", left, LARGEST)
+    bounds = checks.floats("inequalities[1]", right, LARGEST)
+    if matrix.ndim != 2 or matrix.size == 0:
+        checks.refuse_shape("inequalities[0]", "(k, A) with k, A >= 1", matrix)
+    if bounds.shape != (len(matrix),):
+        checks.refuse_shape("inequalities[1]", f"({len(matrix)},)", bounds)
     used = matrix.any(axis=1)
     lengths = np.linalg.norm(matrix, axis=1)
     if (lengths[used] < SMALLEST).any():
-        raise ValueError(
-            f"inequalities[0] has a row of length {lengths[used].min()}; "
-            f"allowed: 0 or at least {SMALLEST:g}"
-        )
+        rule = f"have rows of length 0 or at least {SMALLEST:g}"
+        checks.refuse("inequalities[0]", rule, float(lengths[used].min()))
     if (bounds[~used] < 0.0).any():
-        raise ValueError("inequalities have no solution (0 <= b with b < 0): the polytope is empty")
+        worst = f"0 <= {bounds[~used].min():g}"
+        raise ValueError(f"inequalities must have a solution, got {worst}: the polytope is empty")
     return matrix[used] / lengths[used, np.newaxis], bounds[used] / lengths[used]
 
 
@@ -70,7 +70,7 @@ def vertices_of_inequalities(matrix: Array, bounds: Array) -> Array:
     from scipy.optimize import linprog
     from scipy.spatial import HalfspaceIntersection, QhullError
 
-    unbounded = ValueError("inequalities describe an unbounded set; allowed: bounded polytopes")
+    unbounded = ValueError("inequalities must describe a bounded polytope, got an unbounded set")
     rows, dim = matrix.shape
     if rows == 0:
         raise unbounded
@@ -86,14 +86,14 @@ def vertices_of_inequalities(matrix: Array, bounds: Array) -> Array:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if solution.x is None:
-        raise ValueError(f"inequalities cannot be solved: {solution.message}")
+        raise ValueError(f"inequalities must be solvable, got: {solution.message}")
     inside = unit * solution.x[:-1]
     slacks = bounds - matrix @ inside
     radius = float(slacks.min())
     if radius < -1e-9 * unit:
         raise ValueError(
-            "inequalities have no solution: the polytope is empty "
-            f"(every point breaks one by at least {-radius:.3g})"
+            "inequalities must have a solution, got an empty polytope: every point breaks one by "
+            f"at least {-radius:.3g}"
         )
     if radius <= 1e-12 * unit:
         raise _flat("inequalities")
@@ -111,12 +111,12 @@ def vertices_of_inequalities(matrix: Array, bounds: Array) -> Array:
     # A vertex is normal / -offset of a facet of the dual hull; offset 0 puts it at infinity.
     if intersection.dual_equations[:, -1].max() > -1e-12:
         raise unbounded
-    return inside + radius * intersection.intersections
+    result: Array = inside + radius * intersection.intersections
+    return result
 
 
 def _flat(what: str) -> ValueError:
     return ValueError(
-        f"{what} describe a flat polytope, of affine dimension below its number of coordinates; "
-        "allowed: polytopes with interior points. Give coordinates in its own affine hull, "
-        "or use Simplex for probability vectors"
+        f"{what} must describe a polytope with interior points, got a flat one. "
+        "Give coordinates in its own affine hull, or use Simplex for probability vectors"
     )

@@ -7,9 +7,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.base import ConvexSetBase
-from fullswap.sets.hull import checked_inequalities, hull_of, vertices_of_inequalities
-from fullswap.sets.validation import EPS, Array, as_finite
+from fullswap.base import checks
+from fullswap.sets.base import EPS, LARGEST, Array, ConvexSetBase
+from fullswap.sets.hull import checked_inequalities, extreme_points, vertices_of_inequalities
 
 
 @final
@@ -45,21 +45,16 @@ class Polytope(ConvexSetBase):
     ) -> None:
         if (vertices is None) == (inequalities is None):
             given = "neither" if vertices is None else "both"
-            raise ValueError(f"{given} of vertices and inequalities given; allowed: exactly one")
+            raise ValueError(f"one of vertices and inequalities must be given, got {given}")
         if inequalities is not None:
             points = vertices_of_inequalities(*checked_inequalities(inequalities))
         else:
             assert vertices is not None
-            points = as_finite("vertices", vertices)
-            if points.ndim != 2 or points.size == 0:
-                raise ValueError(f"vertices has shape {points.shape}; allowed: (v, A), A >= 1")
+            points = checks.floats("vertices", vertices, LARGEST)
+            if points.ndim != 2 or points.size == 0 or len(points) < points.shape[1] + 1:
+                checks.refuse_shape("vertices", "(v, A) with v > A >= 1", points)
         ambient_dim = points.shape[1]
-        if len(points) < ambient_dim + 1:
-            raise ValueError(
-                f"vertices has {len(points)} rows; allowed: at least {ambient_dim + 1} "
-                f"in {ambient_dim} coordinates"
-            )
-        extreme, normals = hull_of(points)
+        extreme, normals = extreme_points(points)
         center = extreme.mean(axis=0)
         diameter = max(
             float(np.linalg.norm(extreme[i + 1 :] - corner, axis=1).max())
@@ -92,6 +87,10 @@ class Polytope(ConvexSetBase):
         factor, offset = self._moving(scale, shift)
         return Polytope(factor * self._vertices + offset)
 
+    def could_be_within(self, points: Array, distance: float) -> npt.NDArray[np.bool_]:
+        """A facet is broken by at most the distance."""
+        return np.asarray(self.contains(points, tolerance=distance))
+
     def _project(self, points: Array) -> Array:
         from fullswap.kernels.nearest import project_rows
 
@@ -110,14 +109,17 @@ class Polytope(ConvexSetBase):
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
         local = (points - self.center) / self.diameter
         violations = (local @ self._normals.T - self._offsets).max(axis=1)
-        return violations <= slack / self.diameter
+        result: npt.NDArray[np.bool_] = violations <= slack / self.diameter
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
-        return self._vertices[(directions @ self._corners.T).argmin(axis=1)]
+        result: Array = self._vertices[(directions @ self._corners.T).argmin(axis=1)]
+        return result
 
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         # Seen from the centre: a·‖c + y‖² + ⟨b, c + y⟩ = const + ⟨b + 2a·c, y⟩ + a·‖y‖².
         slope = self._slope_at_center(curvature, slope)
         squares = self.diameter * np.einsum("ij,ij->i", self._corners, self._corners)
         values = slope @ self._corners.T + curvature[:, np.newaxis] * squares
-        return self._vertices[values.argmin(axis=1)]
+        result: Array = self._vertices[values.argmin(axis=1)]
+        return result

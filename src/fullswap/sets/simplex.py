@@ -9,8 +9,10 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fullswap.sets.base import ConvexSetBase
-from fullswap.sets.validation import Array, as_dimension, as_finite, as_positive
+from fullswap.base import checks
+from fullswap.grids.base import GridMaker
+from fullswap.grids.kuhn import SimplexGrids
+from fullswap.sets.base import Array, ConvexSetBase, KernelShape, offset, positive
 
 
 @final
@@ -32,23 +34,18 @@ class Simplex(ConvexSetBase):
 
     scale: float
     shift: Array
-    _counts: Array
 
     def __init__(self, dim: int, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> None:
-        dim = as_dimension(dim)
-        scale = as_positive("scale", scale)
-        array = as_finite("shift", shift)
-        if array.shape not in ((), (dim + 1,)):
-            raise ValueError(f"shift has shape {array.shape}; allowed: () or ({dim + 1},)")
-        offset = np.broadcast_to(array, dim + 1).copy()
+        dim = checks.whole("dim", dim, 1)
+        scale = positive("scale", scale)
+        moved_by = offset("shift", shift, dim + 1).copy()
         self._store(
             scale=scale,
-            shift=offset,
-            _counts=np.arange(1.0, dim + 2.0),
+            shift=moved_by,
             dim=dim,
             ambient_dim=dim + 1,
             diameter=scale * math.sqrt(2.0),
-            center=offset + scale / (dim + 1),
+            center=moved_by + scale / (dim + 1),
         )
 
     def _parameters(self) -> dict[str, Any]:
@@ -67,28 +64,35 @@ class Simplex(ConvexSetBase):
         corners.setflags(write=False)
         return corners
 
+    def _grids(self) -> GridMaker:
+        return SimplexGrids(self)
+
+    @property
+    def kernel_shape(self) -> KernelShape:
+        """Shift and scale."""
+        return True, np.array(self.shift), np.full(self.ambient_dim, self.scale)
+
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Simplex:
         """Return the simplex {scale·x + shift}."""
         factor, offset = self._moving(scale, shift)
         return Simplex(self.dim, factor * self.scale, factor * self.shift + offset)
 
     def _project(self, points: Array) -> Array:
-        heights = (points - self.shift) / self.scale
-        # Moving along (1, …, 1) changes nothing, and with the largest height at 0 those that stay
-        # positive lie in [-1, 0]: no cancellation however far away the point is.
-        heights -= heights.max(axis=1, keepdims=True)
-        sums = np.cumsum(-np.sort(-heights, axis=1), axis=1)
-        # p_i = max(h_i − τ, 0) with Σ p_i = 1, and τ is the largest of the candidates "k stay".
-        threshold = ((sums - 1.0) / self._counts).max(axis=1, keepdims=True)
-        return self.shift + self.scale * np.maximum(heights - threshold, 0.0)
+        from fullswap.kernels.projection import project_simplex_rows
+
+        shares = (points - self.shift) / self.scale
+        project_simplex_rows(shares)
+        return self.shift + self.scale * shares
 
     def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
         parts = points - self.shift
         excess = np.abs(parts.sum(axis=1) - self.scale) / math.sqrt(self.ambient_dim)
-        return np.maximum(excess, -parts.min(axis=1)) <= slack
+        result: npt.NDArray[np.bool_] = np.maximum(excess, -parts.min(axis=1)) <= slack
+        return result
 
     def _minimize_linear(self, directions: Array) -> Array:
-        return self.vertices[directions.argmin(axis=1)]
+        result: Array = self.vertices[directions.argmin(axis=1)]
+        return result
 
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         # All corners are equally far from the centre, so that only the linear part is left.

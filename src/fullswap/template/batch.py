@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.base.records import Record
+from fullswap.kernels.states import CURVATURE, RECOMMENDED, WEIGHT
 from fullswap.losses import QuadraticFamily
 from fullswap.template.rules import Crossing, Stationary
 
@@ -23,20 +25,17 @@ Stretch = Callable[["FullSwapLearner", Points, bool], Played]
 def as_rows(losses: Any, width: int) -> Points | None:
     """Coefficient rows (T, width) if the losses are (or can be) such, else None."""
     if isinstance(losses, np.ndarray):
-        if losses.dtype.kind not in "fiub":
-            raise ValueError(f"losses must be rows of numbers, got an array of {losses.dtype}")
-        rows = np.asarray(losses, dtype=float)
+        rows = checks.floats("losses", losses)
     elif all(isinstance(loss, QuadraticFamily) for loss in losses):
         lengths = {len(loss.coefficients) for loss in losses}
         if lengths - {width}:
-            raise ValueError(f"losses must be on {width - 2} coordinates each")
+            rule = f"be on {width - 2} coordinates each"
+            checks.refuse("losses", rule, sorted(length - 2 for length in lengths))
         rows = np.array([loss.coefficients for loss in losses]).reshape(-1, width)
     else:
         return None
     if rows.ndim != 2 or rows.shape[1] != width:
-        raise ValueError(f"losses must have shape (T, {width}), got {rows.shape}")
-    if not np.isfinite(rows).all():
-        raise ValueError("losses must be finite, got NaN or infinity")
+        checks.refuse_shape("losses", f"(T, {width})", rows)
     return rows
 
 
@@ -44,7 +43,7 @@ def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Record | 
     """See ``FullSwapLearner.run``."""
     if not isinstance(losses, np.ndarray):
         if not isinstance(losses, Iterable):
-            raise ValueError(f"losses must be rows of coefficients or a sequence, got {losses!r}")
+            checks.refuse("losses", "be rows of coefficients or a sequence", losses)
         losses = list(losses)
     rows = as_rows(losses, learner.action_set.ambient_dim + 2)
     if rows is not None:
@@ -124,7 +123,7 @@ def _line_stretch(learner: FullSwapLearner, rows: Points, record: bool) -> Playe
         rule.state, rule.rate, rule.low, rule.high, rule.linearised, rows, rule.hint, left, share
     )
     gained = rule.state - before
-    learner._absorb(gained[2], gained[3], gained[4:].T, len(rows))
+    learner._absorb(gained[WEIGHT], gained[RECOMMENDED], gained[CURVATURE:].T, len(rows))
     right = np.minimum(left + 1, len(rule.points) - 1)
     return len(rows), np.column_stack((left, right)), np.column_stack((share, 1 - share))
 

@@ -7,16 +7,22 @@ P(v ≤ y) = (ℓ'(low + D·y +)/L + 1)/2, with the one-sided slopes at the grid
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Loss, Points, Vector
-from fullswap.grids import checked_mesh
+from fullswap.grids import Grid, Levels, checked_mesh
+from fullswap.grids.base import JUST_BELOW
+from fullswap.learners import SubLearner
 from fullswap.learners.multiscale import MOST_CELLS, MultiScale, default_cells
-from fullswap.losses import LossClass, QuadraticFamily
+from fullswap.losses import QuadraticFamily
 from fullswap.sets import ConvexSetBase
-from fullswap.theorems import SLOPE_STEP
+from fullswap.template.choice import Plan, Request, Row
+from fullswap.template.rules import Rule
+from fullswap.theorems import CONVEX, SLOPE_STEP, MultiScaleCost, Theorem, multiscale_rates
 
 NUDGE = 1e-9
 """Slopes to the left and right of x are gradients this share of the diameter away from it."""
@@ -78,32 +84,6 @@ def law_of(loss: Loss, points: Points, lipschitz: float) -> tuple[Vector, Vector
     return below, up_to
 
 
-def check_request(
-    action_set: ConvexSetBase,
-    loss_class: LossClass,
-    horizon: int | None,
-    learner: str | None,
-    rule: str | None,
-    actions: Vector | None,
-) -> None:
-    """Raise ValueError unless row "convex" can be played as asked for."""
-    if action_set.dim != 1:
-        raise ValueError(
-            f"action_set must have dimension 1 with row='convex', got {action_set.dim}"
-        )
-    if not loss_class.convex:
-        raise ValueError(f"loss_class must be convex with row='convex', got {loss_class!r}")
-    if horizon is None:
-        raise ValueError("horizon must be a whole number with row='convex', got None")
-    if learner is not None:
-        raise ValueError(f"learner must be None with row='convex', got {learner!r}")
-    if rule not in (None, *RULES):
-        shown = ", ".join(map(repr, RULES))
-        raise ValueError(f"rule must be one of {shown} with row='convex', got {rule!r}")
-    if actions is not None:
-        raise ValueError("actions must be None with row='convex', which plays multiples of mesh")
-
-
 def cells_of(action_set: ConvexSetBase, horizon: int, mesh: float | None) -> int:
     """1/γ, at most 512: by default what suits the horizon, else the least for this ``mesh``.
 
@@ -115,12 +95,10 @@ def cells_of(action_set: ConvexSetBase, horizon: int, mesh: float | None) -> int
     """
     if mesh is None:
         return default_cells(horizon)
-    wanted = action_set.diameter / checked_mesh(action_set, mesh) * (1 - 1e-12)
+    wanted = action_set.diameter / checked_mesh(action_set, mesh) * JUST_BELOW
     if wanted > MOST_CELLS:
-        raise ValueError(
-            f"mesh must be at least diameter/{MOST_CELLS} = "
-            f"{action_set.diameter / MOST_CELLS:.6g} with row='convex', got {mesh!r}"
-        )
+        least = f"diameter/{MOST_CELLS} = {action_set.diameter / MOST_CELLS:.6g}"
+        checks.refuse("mesh", f"be at least {least} with row='convex'", mesh)
     return int(2 ** max(1, math.ceil(math.log2(wanted))))
 
 
@@ -148,6 +126,55 @@ class MultiScaleRule:
         self.binning.learn(*law_of(loss, self.points, self.lipschitz))
         return lost
 
-    def extended(self, points: Points, *args: Any) -> MultiScaleRule:
+    def carried_into(self, fresh: Any) -> MultiScaleRule:
         """Never asked for: γ is set by the horizon, and without one there is no such rule."""
         raise NotImplementedError("multi-scale binning needs a horizon: its grid does not grow")
+
+
+@final
+@dataclass(frozen=True)
+class MultiScaleRow(Row):
+    """Multi-scale binning, on request only: its guarantee is far above what it was measured at."""
+
+    theorem: Theorem = CONVEX
+    rounding: str | None = None
+    on_request = True
+    has_learners = False
+    rules = RULES
+
+    def applies(self, request: Request) -> bool:
+        """On a line, with convex losses and a known horizon."""
+        convex = request.action_set.dim == 1 and request.loss_class.convex
+        return convex and request.horizon is not None
+
+    def check(self, request: Request, learner: SubLearner | None) -> None:
+        """Say what is missing, or not to be chosen."""
+        if request.action_set.dim != 1:
+            dim = request.action_set.dim
+            checks.refuse("action_set", "have dimension 1 with row='convex'", dim)
+        if not request.loss_class.convex:
+            checks.refuse("loss_class", "be convex with row='convex'", request.loss_class)
+        if request.horizon is None:
+            checks.refuse("horizon", "be a whole number with row='convex'", None)
+        if learner is not None:
+            checks.refuse("learner", "be None with row='convex'", learner.name)
+        if request.actions is not None:
+            rule = "be None with row='convex', which plays multiples of mesh"
+            checks.refuse("actions", rule, request.actions)
+
+    def plan(self, request: Request, learner: SubLearner | None) -> Plan | None:
+        """The mesh that was found to have small measured regret."""
+        assert request.horizon is not None
+        theorem = self.theorem.with_cost(MultiScaleCost(multiscale_rates(request.horizon)))
+        return Plan(
+            self, "bins", request.rule or "coarsest", theorem, request.constants,
+            request.action_set, request.horizon, Levels("triangulation", request.action_set),
+            cells_of(request.action_set, request.horizon, request.mesh),
+            remark="the theorem gives Õ(√T), but with large constants; the default mesh was chosen "
+            "for small measured regret, not for the bound",
+        )  # fmt: skip
+
+    def start(self, plan: Plan, grid: Grid) -> Rule:
+        """The bins, nothing learnt yet."""
+        assert plan.horizon is not None
+        return MultiScaleRule(grid.points, plan.constants.lipschitz, plan.horizon, plan.rule)

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.protocols import Loss, Mixture, Points, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate, Quantity
 from fullswap.grids import Grid, ends
+from fullswap.learners import SubLearner
 from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
 from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
 from fullswap.sets import ConvexSetBase
 from fullswap.template.assembly import extend_rule, make_rule
+from fullswap.template.choice import Row
 from fullswap.template.plan import Plan, plan
 from fullswap.template.rules import Rule
 from fullswap.template.views import LineView, view_of
@@ -36,7 +39,7 @@ class FullSwapLearner:
         What is promised of every loss.
     horizon : int or None
         Number of rounds T; None if unknown (grids are then refined as rounds go by).
-    row : str or None
+    row : str, Row or None
         A row of the table, a key of ``fullswap.theorems.THEOREMS``. By default the applicable
         row with the smallest bound. Or "convex" (d = 1, convex losses, known horizon):
         multi-scale binning, Õ(√T) with large constants, on request only. Beyond about 130,000
@@ -44,8 +47,8 @@ class FullSwapLearner:
     mesh : float or None
         Spacing of the grid. By default the one that minimises the bound; for "convex", γ·D with
         γ near 1/(2√T), for small measured regret.
-    learner : str or None
-        Sub-learner: "hedge", "gradient" or "matching".
+    learner : str, SubLearner or None
+        Sub-learner: "hedge", "gradient" or "matching", or one of one's own.
     rule : str or None
         "crossing" (d = 1, convex losses) or "stationary"; for "convex", which game is played:
         "coarsest", "all scales" or "highs" (all scales, solved by HiGHS).
@@ -73,23 +76,22 @@ class FullSwapLearner:
         loss_class: LossClass,
         horizon: int | None = None,
         *,
-        row: str | None = None,
+        row: str | Row | None = None,
         mesh: float | None = None,
-        learner: str | None = None,
+        learner: str | SubLearner | None = None,
         rule: str | None = None,
         actions: Any = None,
         track: bool = True,
     ) -> None:
         if not isinstance(action_set, ConvexSetBase):
-            raise ValueError(f"action_set must be a set of fullswap.sets, got {action_set!r}")
+            checks.refuse("action_set", "be a set of fullswap.sets", action_set)
         if not isinstance(loss_class, LossClass):
-            raise ValueError(f"loss_class must be a LossClass, got {loss_class!r}")
+            checks.refuse("loss_class", "be a LossClass", loss_class)
         self.action_set, self.loss_class, self.horizon = action_set, loss_class, horizon
         self._view = view_of(action_set)
         inner = action_set if self._view is None else self._view.inner
         allowed = None if actions is None else self._allowed(actions)
-        self._asked = (inner, loss_class, horizon, row, mesh, learner, rule, allowed)
-        self.plan: Plan = plan(*self._asked)
+        self.plan: Plan = plan(inner, loss_class, horizon, row, mesh, learner, rule, allowed)
         self._inner = self.plan.action_set
         self._actions = None if allowed is None else allowed[:, None]
         self._track = track
@@ -105,13 +107,8 @@ class FullSwapLearner:
         self._known: dict[int, tuple[Loss, Loss]] = {}
         self.rounds = 0
 
-    def __getstate__(self) -> dict[str, Any]:
-        # A plan holds functions, which cannot be pickled; the same request gives the same plan.
-        return {name: value for name, value in self.__dict__.items() if name != "plan"}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.plan = plan(*self._asked)
         # copies of losses have ids of their own
         self._known = {id(loss): (loss, seen) for loss, seen in self._known.values()}
 
@@ -195,15 +192,15 @@ class FullSwapLearner:
     def certificate(self) -> Certificate:
         """Measured regret of this run beside its guarantees, before and after the fact."""
         if not self._track:
-            raise ValueError("certificate() needs track=True")
+            checks.refuse("track", "be True for a certificate", self._track)
         tally, broken = self._tally, bool(self._broken)
         lipschitz = self.loss_class.lipschitz
         if self._actions is not None:
             best = tally.at_all(self._actions).min(axis=1)
             measured = at_most = float(np.maximum(tally.incurred() - best, 0.0).sum())
         else:
-            found = report(tally, self._inner, lipschitz)
-            measured, at_most = found.value, found.upper
+            regret = report(tally, self._inner, lipschitz)
+            measured, at_most = regret.value, regret.upper
         known = self.plan.bound(self.rounds)
         return Certificate(
             Quantity.FULL_SWAP_REGRET
@@ -221,7 +218,7 @@ class FullSwapLearner:
     def _after_the_fact(self) -> float:
         """Σδ_t + Σ_s Reg_s of this run, plus what the numerical residual may have cost."""
         tally = self._tally
-        if self.plan.learner != "gradient" or self.row == "discretised":
+        if self.plan.deviates_on_grid:
             # rounding a deviation to the grid in play is paid for by δ, so its points suffice
             best = tally.at_all(self._grid.points).min(axis=1)
         else:
@@ -268,24 +265,21 @@ class FullSwapLearner:
 
     def _allowed(self, actions: Any) -> Vector:
         if not isinstance(self._view, LineView):
-            raise ValueError(f"actions need a set of dimension 1, got {self.action_set.dim}")
-        try:
-            array = np.asarray(actions, dtype=float)
-        except (TypeError, ValueError):
-            raise ValueError(f"actions must be numbers, got {actions!r}") from None
+            checks.refuse("action_set", "have dimension 1 with actions", self.action_set.dim)
+        array = checks.floats("actions", actions)
         if array.ndim == 1 and self.action_set.ambient_dim == 1:
             array = array[:, None]
         if array.ndim == 2:
             array = self._view.coordinates(as_points(array, self.action_set.ambient_dim, "actions"))
-        if array.ndim != 1 or array.size < 2 or not np.isfinite(array).all():
-            raise ValueError(f"actions must be at least 2 finite numbers, got {actions!r}")
+        if array.ndim != 1 or array.size < 2:
+            checks.refuse("actions", "be at least 2 points of the line", actions)
         if not (np.diff(array) > 0).all():
-            raise ValueError(f"actions must be distinct and in rising order, got {actions!r}")
+            checks.refuse("actions", "be distinct and in rising order", actions)
         low, high = ends(self._view.inner)
-        slack = 1e-9 * (high - low)
+        slack = 1e-9 * (high - low)  # ends that were computed may be off by rounding
         if array[0] < low - slack or array[-1] > high + slack:
             first, last = ends(self.action_set)
-            raise ValueError(f"actions must lie in [{first:.6g}, {last:.6g}], got {actions!r}")
+            checks.refuse("actions", f"lie in [{first:.6g}, {last:.6g}]", actions)
         return array
 
     def _outward(self, points: Points) -> Points:
@@ -294,7 +288,7 @@ class FullSwapLearner:
     def _seen(self, loss: Loss) -> Loss:
         """The loss on the inner set; values and gradients of foreign losses get checked."""
         if not all(callable(getattr(loss, name, None)) for name in ("value", "gradient")):
-            raise ValueError(f"loss must have value() and gradient(), got {loss!r}")
+            checks.refuse("loss", "have value() and gradient()", loss)
         if isinstance(loss, QuadraticFamily):
             if loss.ambient_dim != self.action_set.ambient_dim:
                 raise ValueError(
@@ -343,8 +337,8 @@ class FullSwapLearner:
             extremes = set(extreme_rows(rows, self._probes, self._tangent))
             if not any(self._violation(QuadraticFamily(rows[i])) for i in extremes):
                 return None
-        found = ((i, self._violation(QuadraticFamily(row))) for i, row in enumerate(rows))
-        return next(((i, message) for i, message in found if message), None)
+        messages = ((i, self._violation(QuadraticFamily(row))) for i, row in enumerate(rows))
+        return next(((i, message) for i, message in messages if message), None)
 
     def _warn(self, message: str, stacklevel: int) -> None:
         """Warn of the first broken promise only."""

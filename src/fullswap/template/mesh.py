@@ -10,38 +10,27 @@ from fullswap.base.protocols import Indices, Points, Rounding, Vector
 from fullswap.grids.kuhn import KuhnLocator
 from fullswap.learners import GradientDescent
 from fullswap.rounding import Barycentric
-from fullswap.sets import Box, Simplex
+from fullswap.sets.base import KernelShape
 
 if TYPE_CHECKING:
     from fullswap.template.rules import Stationary
 
 
 def fused_mesh(learner: Any, rounding: Rounding) -> FusedMesh | None:
-    """The compiled round where there is one: gradient descent, Kuhn grid, box or simplex."""
-    if (
-        isinstance(learner, GradientDescent)
-        and isinstance(rounding, Barycentric)
-        and isinstance(rounding.locate, KuhnLocator)
-        and isinstance(learner.action_set, Box | Simplex)
-    ):
-        return FusedMesh(learner, rounding.locate)
+    """The compiled round where there is one: gradient descent, Kuhn grid, a set with kernels."""
+    if isinstance(learner, GradientDescent) and isinstance(rounding, Barycentric):
+        shape = learner.action_set.kernel_shape
+        if isinstance(rounding.locate, KuhnLocator) and shape is not None:
+            return FusedMesh(learner.rate.parameters(), shape, rounding.locate)
     return None
 
 
 class FusedMesh:
     """Arguments of ``fullswap.kernels.mesh``, gathered once."""
 
-    def __init__(self, learner: GradientDescent, locate: KuhnLocator) -> None:
-        action_set = learner.action_set
-        width = action_set.ambient_dim
-        self._rate = learner.rate.parameters()
-        if isinstance(action_set, Simplex):
-            shift = np.array(np.broadcast_to(action_set.shift, (width,)), dtype=float)
-            self._shape = (True, shift, np.full(width, float(action_set.scale)))
-        else:
-            assert isinstance(action_set, Box)
-            low, high = np.array(action_set.low, float), np.array(action_set.high, float)
-            self._shape = (False, low, high)
+    def __init__(self, rate: Vector, shape: KernelShape, locate: KuhnLocator) -> None:
+        width = len(shape[1])
+        self._rate, self._shape = rate, shape
         self._lattice = (
             np.array(locate.shift, dtype=float),
             np.array(locate.matrix, dtype=float),
@@ -49,7 +38,7 @@ class FusedMesh:
             locate.strides,
             locate.lookup,
         )
-        self._scratch = (np.zeros((4, width + 1)), np.zeros(width + 1, np.int64))
+        self._scratch = (np.zeros((2, width + 1)), np.zeros(width + 1, np.int64))
 
     @staticmethod
     def _bank(rule: Stationary) -> tuple[Any, ...]:

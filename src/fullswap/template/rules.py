@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
+from fullswap.kernels.states import CONSTANT, POINT, RECOMMENDED, TARGET
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import QuadraticFamily, piecewise_linear
@@ -38,8 +39,8 @@ class Rule(Protocol):
     def learn(self, loss: Loss, indices: Indices, weights: Vector) -> Vector:
         """Update the bank; return Σ-free losses of the recommendations, one per index."""
 
-    def extended(self, points: Points, *args: Any) -> Rule:
-        """The rule on a finer grid, keeping what was learnt where points stayed."""
+    def carried_into(self, fresh: Any) -> Rule:
+        """A fresh rule of this kind on a finer grid, with what was learnt where points stayed."""
 
 
 class Crossing:
@@ -50,8 +51,8 @@ class Crossing:
     def __init__(self, points: Points, low: float, high: float, rate: Vector, linearised: bool):
         self.points = points
         self.low, self.high, self.rate, self.linearised = low, high, rate, linearised
-        self.state = np.zeros((7, len(points)))
-        self.state[:2] = points[:, 0]
+        self.state = np.zeros((CONSTANT + 1, len(points)))
+        self.state[POINT] = self.state[TARGET] = points[:, 0]
         self.hint = len(points) // 2
         self._crossing = self.hint
 
@@ -60,8 +61,8 @@ class Crossing:
         from fullswap.kernels.crossing import crossing_weight, find_crossing
 
         # becomes the hint only with the round: looking twice must not change what is found
-        i = self._crossing = find_crossing(self.state[0], self.state[1], self.hint)
-        share = crossing_weight(self.state[0], self.state[1], i)
+        i = self._crossing = find_crossing(self.state[POINT], self.state[TARGET], self.hint)
+        share = crossing_weight(self.state[POINT], self.state[TARGET], i)
         if i < 0 or share == 0.0:
             return np.array([i + 1]), np.ones(1)
         if share == 1.0:
@@ -72,7 +73,7 @@ class Crossing:
         """Scaled gradient steps at the support."""
         from fullswap.kernels.loop import line_learn
 
-        before = self.state[3, indices]
+        before = self.state[RECOMMENDED, indices]
         if isinstance(loss, QuadraticFamily):
             a, b, c = loss.coefficients
             shape = (self.rate, self.low, self.high, self.linearised)
@@ -81,7 +82,7 @@ class Crossing:
         else:
             # a step only sees slope and value at its target: a line stands for the loss
             seen = piecewise_linear(loss, self.points) if self.linearised else loss
-            targets = self.state[1, indices][:, None]
+            targets = self.state[TARGET, indices][:, None]
             slopes, values = seen.gradient(targets)[:, 0], seen.value(targets)
             for i, g, slope, value, q in zip(
                 indices, weights, slopes, values, targets[:, 0], strict=True
@@ -91,15 +92,15 @@ class Crossing:
                     self.state, self.rate, self.low, self.high, False, i, g, 0.0, slope, constant
                 )
         self.hint = self._crossing
-        return (self.state[3, indices] - before) / weights
+        result: Vector = (self.state[RECOMMENDED, indices] - before) / weights
+        return result
 
-    def extended(self, points: Points, *args: Any) -> Crossing:
+    def carried_into(self, fresh: Crossing) -> Crossing:
         """Old points keep their state; new ones start at themselves."""
-        finer = type(self)(points, self.low, self.high, self.rate, self.linearised)
-        places = np.searchsorted(points[:, 0], self.points[:, 0])
-        finer.state[:, places] = self.state
-        finer.hint = int(places[min(max(self.hint, 0), len(places) - 1)])
-        return finer
+        places = np.searchsorted(fresh.points[:, 0], self.points[:, 0])
+        fresh.state[:, places] = self.state
+        fresh.hint = int(places[min(max(self.hint, 0), len(places) - 1)])
+        return fresh
 
 
 class Stationary:
@@ -174,19 +175,18 @@ class Stationary:
         self.heaviest = int(indices[weights.argmax()])
         return lost
 
-    def extended(self, points: Points, *args: Any) -> Stationary:
+    def carried_into(self, fresh: Stationary) -> Stationary:
         """Old points keep their learners; rows are rounded anew on the finer grid."""
-        rounding: Rounding = args[0]
-        place = {row.tobytes(): i for i, row in enumerate(points + 0.0)}
+        place = {row.tobytes(): i for i, row in enumerate(fresh.points + 0.0)}
         where = np.array([place[row.tobytes()] for row in self.points + 0.0])
-        finer = Stationary(points, self.learner, rounding, int(where[self.heaviest]))
-        finer.bank.targets[where] = self.bank.targets
-        finer.bank.weight_sums[where] = self.bank.weight_sums
+        fresh.heaviest = int(where[self.heaviest])
+        fresh.bank.targets[where] = self.bank.targets
+        fresh.bank.weight_sums[where] = self.bank.weight_sums
         moved = where[self.bank.weight_sums > 0]
         if moved.size:
-            rows = rounding(finer.bank.targets[moved])
-            finer.row_indices[moved], finer.row_weights[moved] = rows.indices, rows.weights
-        return finer
+            rows = fresh.rounding(fresh.bank.targets[moved])
+            fresh.row_indices[moved], fresh.row_weights[moved] = rows.indices, rows.weights
+        return fresh
 
 
 class _Known:
@@ -239,10 +239,10 @@ class Dense:
         self.bank = self.learner.update(self.bank, _Known(values), weights)
         self.residual += self._pending
         self._rounds += 1
-        return lost
+        result: Vector = lost
+        return result
 
-    def extended(self, points: Points, *args: Any) -> Dense:
+    def carried_into(self, fresh: Dense) -> Dense:
         """Experts are tied to the grid: start afresh, keep the residual owed."""
-        finer = Dense(points, args[0])
-        finer.residual, finer._rounds = self.residual, self._rounds
-        return finer
+        fresh.residual, fresh._rounds = self.residual, self._rounds
+        return fresh

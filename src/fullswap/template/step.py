@@ -58,4 +58,5 @@ def stationary_mixture(transition: Points) -> Vector:
     n = len(transition)
     system = np.vstack((transition.T - np.eye(n), np.ones(n)))
     mixture = nnls(system, np.append(np.zeros(n), 1.0))[0]
-    return mixture / mixture.sum()
+    result: Vector = mixture / mixture.sum()
+    return result

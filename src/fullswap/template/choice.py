@@ -1,0 +1,234 @@
+"""What is asked for and what was chosen, as plain data: requests and plans."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fullswap.base.protocols import Vector
+from fullswap.grids import Grid, GridFamily
+from fullswap.learners import SubLearner
+from fullswap.losses import LossClass
+from fullswap.sets import ConvexSetBase, Interval
+from fullswap.template.rules import Rule
+from fullswap.theorems import (
+    Constants,
+    NearlyStronglyConvex,
+    Schedule,
+    Theorem,
+    residual_allowance,
+)
+
+SHOWN_ROUNDS = 100_000
+"""Plans without a horizon are compared, and explained, at so many rounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a plan is to be made for; ``rule`` and ``mesh`` are None where they are free."""
+
+    action_set: ConvexSetBase
+    loss_class: LossClass
+    horizon: int | None
+    mesh: float | None = None
+    rule: str | None = None
+    actions: Vector | None = None
+    """Coordinates of the only points that may be played, in rising order."""
+
+    @property
+    def field(self) -> ConvexSetBase:
+        """Where it is played: deviations go to actions only, so their hull is the whole set."""
+        if self.actions is None:
+            return self.action_set
+        return Interval(float(self.actions[0]), float(self.actions[-1]))
+
+    @property
+    def constants(self) -> Constants:
+        """What is known of the losses and of the set."""
+        promised = self.loss_class
+        return Constants(
+            promised.lipschitz,
+            self.field.diameter,
+            promised.strong_convexity,
+            promised.smoothness,
+            0.0 if self.actions is None else float(np.diff(self.actions).max()),
+        )
+
+
+class Row(ABC):
+    """One way to small swap regret: its theorem, its grids, whom it fits and how it is played.
+
+    A row is one file with its theorem and its test; instances are plain data.
+    """
+
+    theorem: Theorem
+    rounding: str | None
+    """How points of the set become mixtures of grid points: "nearest", "barycentric" or None."""
+    linearised: ClassVar[bool] = False
+    """Whether deviations go to grid points alone, so that losses are linear between them."""
+    on_request: ClassVar[bool] = False
+    """Whether it is considered only where it is asked for."""
+    has_learners: ClassVar[bool] = True
+    """Whether it is played by sub-learners at the grid points."""
+    rules: ClassVar[tuple[str, ...]] = ("crossing", "stationary")
+
+    @property
+    def name(self) -> str:
+        """As the user asks for it."""
+        return self.theorem.name
+
+    @abstractmethod
+    def applies(self, request: Request) -> bool:
+        """Whether the premises hold."""
+
+    @abstractmethod
+    def check(self, request: Request, learner: SubLearner | None) -> None:
+        """Raise ValueError where the row was asked for and cannot be played as asked."""
+
+    @abstractmethod
+    def plan(self, request: Request, learner: SubLearner | None) -> Plan | None:
+        """The plan with this sub-learner; None if there is none, such as for want of a grid."""
+
+    @abstractmethod
+    def start(self, plan: Plan, grid: Grid) -> Rule:
+        """The rule that plays the plan on a grid, nothing learnt yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that was chosen, and the guarantee that comes with it: data, and no functions.
+
+    Attributes
+    ----------
+    kind : Row
+        The row, whose name is ``row``.
+    learner, rule : str
+        Names of the sub-learner and of the rule.
+    theorem, constants
+        What is guaranteed, with the parameters of this plan, and what that reads.
+    action_set : ConvexSetBase
+        Where it is played.
+    horizon : int or None
+    grids, level
+        A family of grids, and the level that is played; with a ``schedule``, levels change.
+    sub_learner : SubLearner or None
+        What makes the bank; None where there is none.
+    considered : tuple
+        (row, learner, bound) of every candidate, at the horizon (or at 10⁵ rounds).
+    remark : str
+        What else there is to say of the choice.
+    """
+
+    kind: Row
+    learner: str
+    rule: str
+    theorem: Theorem
+    constants: Constants
+    action_set: ConvexSetBase
+    horizon: int | None
+    grids: GridFamily = field(repr=False)
+    level: int = 0
+    schedule: Schedule | None = field(default=None, repr=False)
+    sub_learner: SubLearner | None = field(default=None, repr=False)
+    considered: tuple[tuple[str, str, float], ...] = ()
+    remark: str = ""
+
+    @property
+    def row(self) -> str:
+        """The row's name."""
+        return self.kind.name
+
+    @property
+    def over_grid(self) -> bool:
+        """Whether learners propose distributions over the grid, of chains solved approximately."""
+        return self.sub_learner is not None and self.sub_learner.over_grid
+
+    @property
+    def deviates_on_grid(self) -> bool:
+        """Whether the grid points alone are the deviations that learning is measured against."""
+        return self.sub_learner is None or self.over_grid or self.kind.linearised
+
+    @property
+    def rounding(self) -> str:
+        """How targets become mixtures of grid points."""
+        if self.sub_learner is None or self.sub_learner.over_grid:
+            return "none"
+        return self.kind.rounding or "none"
+
+    @property
+    def ratio(self) -> float:
+        """τ of the nearly-strongly-convex schedule (discretised row), else NaN."""
+        cost = self.theorem.learning_cost
+        return cost.ratio if isinstance(cost, NearlyStronglyConvex) else math.nan
+
+    def grid_at(self, round_index: int) -> Grid:
+        """The grid in play."""
+        level = self.level if self.schedule is None else self.schedule.level(round_index)
+        return self.grids.grid(level)
+
+    def rounding_cost(self, rounds: int) -> float:
+        """Σ_t δ_t."""
+        if self.schedule is not None:
+            return self.schedule.rounding(rounds)
+        return self.theorem.rounding_cost(self.constants, self.grid_at(0).geometry) * rounds
+
+    def bound(self, rounds: int) -> float:
+        """Guaranteed at most after this many rounds (for any number of them)."""
+        if self.schedule is not None:
+            total = self.schedule.bound(rounds)
+            size = self.schedule.geometry(max(rounds - 1, 0)).size
+        else:
+            geometry = self.grid_at(0).geometry
+            size, total = geometry.size, self.theorem.total(self.constants, geometry, rounds)
+        if self.over_grid:
+            total += residual_allowance(self.constants.loss_range, size, rounds)
+        return min(self.constants.loss_range * rounds, total)
+
+    def explain(self) -> str:
+        """What was chosen and why, in words and numbers."""
+        rounds = self.horizon or SHOWN_ROUNDS
+        grid = self.grid_at(rounds - 1)
+        bound, rounding = self.bound(rounds), self.rounding_cost(rounds)
+        unknown = f"no horizon (shown at {SHOWN_ROUNDS} rounds)"
+        when = f"horizon {self.horizon}" if self.horizon else unknown
+        lines = [
+            f"row: {self.row} ({self.theorem.assumption}) [{self.theorem.citation}]",
+            f"{when}; loss range B = L·D = {self.constants.loss_range:.6g}",
+            f"grid: {len(grid)} points, mesh {grid.mesh:.6g}, covering radius "
+            f"{grid.covering_radius:.6g}, hull distance {grid.hull_distance:.6g}, "
+            f"simplex variance {grid.variance:.6g}",
+            f"sub-learner: {self.learner}; rounding: {self.rounding}; rule: {self.rule}",
+            f"guaranteed at most {bound:.6g} = min(B·T, rounding {rounding:.6g} + learning"
+            f"{' + tolerance of the solver' if self.over_grid else ''})",
+        ]
+        others = [c for c in self.considered if c[:2] != (self.row, self.learner)]
+        if others:
+            listed = ", ".join(f"{row} with {learner} {b:.6g}" for row, learner, b in others)
+            lines.append(f"also considered: {listed}")
+        if self.remark:
+            lines.append(self.remark)
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "row": self.row,
+            "learner": self.learner,
+            "rule": self.rule,
+            "rounding": self.rounding,
+            "theorem": self.theorem.citation,
+            "assumption": self.theorem.assumption,
+            "constants": asdict(self.constants),
+            "set": self.action_set.to_dict(),
+            "horizon": self.horizon,
+            "grids": self.grids.to_dict(),
+            "level": self.level if self.schedule is None else None,
+            "ratio": None if math.isnan(self.ratio) else self.ratio,
+            "guaranteed": self.bound(self.horizon or SHOWN_ROUNDS),
+            "considered": [list(candidate) for candidate in self.considered],
+            "remark": self.remark,
+        }
