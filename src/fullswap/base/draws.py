@@ -1,7 +1,7 @@
 """Seeds and streams of draws: a uniform number for every (seed, stream, id), in any order.
 
-Nothing is drawn ahead and no generator has a state: restarts, late outcomes and replays give the same
-draws (``fullswap.kernels.philox``).
+Nothing is drawn ahead and no generator has a state: restarts, late outcomes and replays give the
+same draws (``fullswap.kernels.philox``).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from fullswap.base import checks
 Words = NDArray[np.uint64]
 _MASK = 2**64 - 1
 _OWN = b"fullswap draws"
-"""A seed of the user's is mixed with this: the outcomes of a simulation that began with the same number
-must not be the draws over again, for then they would depend on them."""
+"""A seed of the user's is mixed with this: the outcomes of a simulation that began with the same
+number must not be the draws over again, for then they would depend on them."""
 ALONE = 0
 """The stream of a forecaster that is on its own."""
 

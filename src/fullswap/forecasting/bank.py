@@ -41,8 +41,9 @@ FIELDS = frozenset({"spec", "forecaster", "seed", "streams"})
 class Bank:
     """A forecaster for each of many keys: a station, a market, a customer.
 
-    Every stream learns from its own events alone, and draws numbers of its own, which follow from the
-    bank's seed and its key. ``bank[key]`` is the forecaster that these events alone would have made.
+    Every stream learns from its own events alone, and draws numbers of its own, which follow from
+    the bank's seed and its key. ``bank[key]`` is the forecaster that these events alone would have
+    made.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ class Bank:
                 learnt = learnt_of(scales, ran)
                 for place, settle in settles.items():
                     own = streams[ran] == place
-                    settle(tuple(array[own] for array in recorded), learnt[own])  # type: ignore[arg-type]
+                    settle(tuple(array[own] for array in recorded), learnt[own])
 
             return after
 
@@ -238,7 +239,7 @@ class Bank:
             for key, place in self._places.items()
         }
 
-    # --- saved state --------------------------------------------------------------------------------
+    # --- saved state -----------------------------------------------------------------------------
 
     def to_json(self) -> str:
         """The whole state, pending forecasts and seed of the draws included, as JSON."""
@@ -315,4 +316,3 @@ class Bank:
 
     def __repr__(self) -> str:
         return f"Bank({self._pattern!r}; {len(self)} streams)"
-

@@ -82,7 +82,7 @@ class OnlineForecaster(ABC):
 
     @property
     def feedback(self) -> str:
-        """ "realised" or "distribution"."""
+        """Who learns: "realised" or "distribution"."""
         return self._spec.feedback
 
     @property

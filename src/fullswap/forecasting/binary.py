@@ -86,12 +86,12 @@ class Forecaster(OnlineForecaster):
 
     @property
     def rule(self) -> str:
-        """ "crossing" or "stationary"."""
+        """How it is played: "crossing" or "stationary"."""
         return "crossing" if self.spec.kind == "line" else "stationary"
 
     @property
     def loss(self) -> str:
-        """ "squared" or "log"."""
+        """What is bounded: the "squared" or the "log" loss."""
         return self.spec.loss
 
     def predict(self) -> Forecast:

@@ -28,7 +28,7 @@ def broken_conditions(kind: Kind, row: Vector, claim: Claim | None = None) -> tu
 
 
 def guarantee_of(kind: Kind, row: Vector) -> float:
-    """A-priori bound: for the horizon, or for the events so far if they are more or it is unknown."""
+    """A-priori bound: for the horizon, or for the events so far if these are more."""
     if broken_conditions(kind, row):
         return math.nan
     level, mass, rounding = int(row[LEVEL]), float(row[MASS]), float(row[ROUNDING_MOST])

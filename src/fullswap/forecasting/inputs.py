@@ -9,7 +9,6 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 
-
 _PLAIN = frozenset({bool, int, float})
 
 
@@ -92,7 +91,7 @@ def scales_of(sample_weight: Any, events: int, max_weight: float) -> Vector:
 
 
 def context_of(p: Any, models: int, classes: int) -> Any:
-    """One event's probabilities: one number, or shape (models,) or (models, K), NaN where absent."""
+    """One event's probabilities: a number, or (models,) or (models, K); NaN where absent."""
     if isinstance(p, float) and models == 1 and classes == 2:  # the usual case, and quick
         if not 0.0 <= p <= 1.0:
             checks.refuse("p", "lie in [0, 1]", p)

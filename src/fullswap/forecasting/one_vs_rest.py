@@ -186,10 +186,12 @@ class OneVsRest:
     # --- the verbs --------------------------------------------------------------------------
 
     def predict(self, p: Any = None) -> OneVsRestForecast:
-        """Forecast the next event, for which the models say p (K,) or (models, K) if there are any."""
+        """Forecast the next event, for which models, if any, say p (K,) or (models, K)."""
         contexts = self._contexts(None if p is None else np.asarray(p)[None])
         with self._whole():
-            parts = tuple(part.predict(self._context(contexts, 0, part.index)) for part in self._parts)
+            parts = tuple(
+                part.predict(self._context(contexts, 0, part.index)) for part in self._parts
+            )
         return OneVsRestForecast(parts)
 
     def peek(self, p: Any = None) -> Vector:
@@ -237,8 +239,8 @@ class OneVsRest:
     ) -> OneVsRestRun | None:
         """Forecast and learn classes (T,) or probabilities (T, K), in compiled code.
 
-        The same numbers as the loop of ``predict`` and ``update``. ``columns`` are the outcomes; with
-        models their probabilities (T, K) or (T, models, K) first.
+        The same numbers as the loop of ``predict`` and ``update``. ``columns`` are the outcomes;
+        with models their probabilities (T, K) or (T, models, K) first.
         """
         if len(columns) != (2 if self._spec.models else 1):
             wanted = "p and outcomes" if self._spec.models else "outcomes"
@@ -328,7 +330,9 @@ class OneVsRest:
             checks.refuse("spec", "be of a forecaster of yes-or-no events", spec.kind)
         least = 3 if spec.models else 2
         if not isinstance(parts, list) or not least <= len(parts) <= MOST_CLASSES:
-            checks.refuse("classes", f"be a list of {least} to {MOST_CLASSES}", type(parts).__name__)
+            checks.refuse(
+                "classes", f"be a list of {least} to {MOST_CLASSES}", type(parts).__name__
+            )
         kind, entries = kind_of(spec), []
         for k, entry in enumerate(parts):
             if not isinstance(entry, list) or len(entry) != 2:

@@ -86,7 +86,7 @@ def experts_spec(
     steps: int | None, classes: int, models: int, horizon: int | None, feedback: str,
     max_weight: float,
 ) -> Spec:  # fmt: skip
-    """Events with models' probabilities; no steps: as many as the horizon makes best, or ever more."""
+    """Events with models' probabilities; no steps: the best for the horizon, or ever more."""
     shape = "even" if classes == 2 else "simplex"
     starts: tuple[float, ...] = (0.0,)
     if steps is not None:
@@ -113,8 +113,8 @@ _ROW_5 = THEOREMS["strongly convex and smooth"]
 
 
 def _levels(
-    theorem: Theorem, constants: Constants, geometry_at: GeometryAt, horizon: int | None, shape: str,
-    first: int = 1,
+    theorem: Theorem, constants: Constants, geometry_at: GeometryAt, horizon: int | None,
+    shape: str, first: int = 1,
 ) -> Levels:  # fmt: skip
     """The best number of cells for a horizon, or numbers that double as events go by."""
     if horizon is not None:
@@ -149,7 +149,7 @@ def _even(horizon: int | None) -> GeometryAt:
     return geometry_at
 
 
-# --- the log loss -----------------------------------------------------------------------------------
+# --- the log loss --------------------------------------------------------------------------------
 
 
 def _log_geometry(cells: int) -> Geometry | None:
@@ -171,7 +171,7 @@ def _log_theorem() -> Theorem:
     )  # fmt: skip
 
 
-# --- given steps ------------------------------------------------------------------------------------
+# --- given steps ---------------------------------------------------------------------------------
 
 
 def _in_steps(
@@ -230,14 +230,14 @@ def _halvings(last: int) -> list[tuple[int, ...]]:
     >>> _halvings(5)
     [(0, 5), (0, 2, 5), (0, 1, 2, 3, 5), (0, 1, 2, 3, 4, 5)]
     """
-    choices = [(0, last)] if last > 1 else [(0, 1)]
+    choices: list[tuple[int, ...]] = [(0, last)]
     while len(choices[-1]) <= last:
         middles = {(i + j) // 2 for i, j in pairwise(choices[-1])}
         choices.append(tuple(sorted(middles.union(choices[-1]))))
     return choices
 
 
-# --- recalibration ------------------------------------------------------------------------------------
+# --- recalibration -------------------------------------------------------------------------------
 
 
 def _experts_geometry(cells: int) -> Geometry | None:

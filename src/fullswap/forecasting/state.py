@@ -32,7 +32,8 @@ def pack(kind: str, content: dict[str, Any]) -> str:
 def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
     """The content, or a ValueError that says why it cannot be used.
 
-    The checksum tells of accidents; it is no proof of anything, so whoever reads the content checks it.
+    The checksum tells of accidents; it is no proof of anything, so whoever reads the content
+    checks it.
     """
     if not isinstance(text, str | bytes):
         raise ValueError(f"text must be JSON as written by to_json(), got {type(text).__name__}")

@@ -4,8 +4,9 @@ The recommendation of each point is split between its two neighbours on the grid
 row of a Markov chain, and what is forecast is the stationary distribution of one closed class.
 Rows, sub-learners and losses are those of ``fullswap.kernels.line``.
 
-Symbols: walk = (scratch (n, 6), stamps (1,), dense (w, w), members (n,), shares (≥ n,), rows (n, 2),
-splits (n, 2)) as in ``fullswap.kernels.stationary`` · targets (n,): what the members recommend.
+Symbols: walk = (scratch (n, 6), stamps (1,), dense (w, w), members (n,), shares (≥ n,), rows (n,
+2), splits (n, 2)) as in ``fullswap.kernels.stationary`` · targets (n,): what the members
+recommend.
 """
 
 from typing import NamedTuple
@@ -66,7 +67,7 @@ def chain_forecast(points, row, walk, targets):
 def chain_learn(
     points, row, loss, rate, realised, delta, members, shares, targets, size, drawn, g, y, number
 ):  # fmt: skip
-    """Feed the outcome of one forecast; the next search starts at the heaviest point that learnt."""
+    """Feed the outcome of one forecast; the next search starts at the heaviest learner."""
     if g > 0.0 and realised:
         learn_point(points, row, loss, rate, members[drawn], targets[drawn], g, y)
         row[HINT] = members[drawn]

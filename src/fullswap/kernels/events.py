@@ -1,15 +1,17 @@
-"""The one event loop: forecast, draw, learn, for every kind of forecaster and any number of streams.
+"""The one event loop: forecast, draw, learn, for every kind and any number of streams.
 
 A kind says how by a named tuple of arrays, its spec, for whose type it implements the verbs below
-(``numba.extending.overload``: the loop is compiled once for each kind, and cached on disk). Rows of
-streams lie in one array, the arena; ``start`` says where. A row whose grid is due to be refined moves
-to a wider place if there is one, else the loop stops and the caller makes room.
+(``numba.extending.overload``: the loop is compiled once for each kind, and cached on disk). Rows
+of streams lie in one array, the arena; ``start`` says where. A row whose grid is due to be refined
+moves to a wider place if there is one, else the loop stops and the caller makes room.
 
-Fields of every spec: grid (points of all levels, one after the other), first (L + 1,) where a level
-begins in it · ends (L,) mass at which the next level takes over · places: where the points of a level
-are in the next · blank (points, columns) a point that has learnt nothing · base: columns of a row
-before its points.
+Fields of every spec: grid (points of all levels, one after the other), first (L + 1,) where a
+level begins in it · ends (L,) mass at which the next level takes over · places: where the points
+of a level are in the next · blank (points, columns) a point that has learnt nothing · base:
+columns of a row before its points.
 """
+
+from typing import Any
 
 import llvmlite.ir as ir
 import numpy as np
@@ -26,7 +28,7 @@ AHEAD = 8
 """Events whose rows are fetched from memory in advance: latency hides behind the work."""
 LINE_OF_MEMORY = 8
 """Floats in what the processor fetches at once."""
-INLINE = {"forceinline": True, "error_model": "numpy"}
+INLINE: Any = {"forceinline": True, "error_model": "numpy"}
 """Options of the verbs of a kind: called once an event, they belong inside the loop."""
 
 
@@ -131,7 +133,7 @@ def relocate(arena, start, new_arena, new_start, widths):
 
 
 @intrinsic
-def _fetch(typing_context, array, index):
+def _fetch(typing_context: Any, array: Any, index: Any) -> Any:
     """Ask for the memory at this place of an array, to be written soon."""
 
     def build(context, builder, signature, arguments):

@@ -14,8 +14,8 @@ and then (q − y)² ≤ −½·ln Z_y for every y in [0, 1].
 
 Symbols: J models · I = J inputs, or J + 1 with the pool of several models (mean logit) · M = 4·I
 experts of the first level, four an input · prior (M,) · imagined = κ, events with mean s that μ_s
-starts from · memo (5 + 2·I + M,): all that was known at the forecast, layout as named below. NaN marks
-an absent model. Columns of a row before its points: totals (3,), mix (3, M), platt (I, 10),
+starts from · memo (5 + 2·I + M,): all that was known at the forecast, layout as named below. NaN
+marks an absent model. Columns of a row before its points: totals (3,), mix (3, M), platt (I, 10),
 bins (I, C, 2), as named below; columns of a point: WEIGHT, ONES, ODDS.
 """
 
@@ -313,7 +313,7 @@ def _lift(spec, level, row):
     pass
 
 
-# --- single events from Python: one array costs less than several numbers ---------------------------
+# --- single events from Python: one array costs less than several numbers ------------------------
 
 BASE, IMAGINED, INPUTS, REALISED, DELTA, END, PRIOR = range(7)
 """Where things are in a frame; the prior (M,) is followed by the points."""
@@ -321,7 +321,7 @@ BASE, IMAGINED, INPUTS, REALISED, DELTA, END, PRIOR = range(7)
 
 @njit(cache=True, error_model="numpy")
 def experts_predict(frame, row, source, memo, count):
-    """Id, 0 or 1 for the point drawn, the points, the share of the left; ``count`` ids are given."""
+    """Id, 0 or 1 for the point drawn, the points, share of the left; ``count`` ids are given."""
     number, inputs = int(row[NEXT_ID]), int(frame[INPUTS])
     points = frame[PRIOR + KINDS * inputs :]
     left, right, share = experts_forecast(

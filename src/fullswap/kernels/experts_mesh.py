@@ -11,12 +11,12 @@ from the point nearest to the advice; rows are worked out as the search meets th
 
 Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 4·I experts ·
 points (n, K) · prior (M,) · imagined = κ · memo (1 + 2·I + M, K): rows advice A, inputs, centred
-logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps, dense,
-rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo), beside the
-size of the support. Columns of a row before its points: totals (3,), mix (3, M) as for two classes,
-scaling (I, 2, K + 1, K + 2): slope and K biases and their precision, keeping and forgetting ·
-likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest. Columns of a
-point: WEIGHT, ODDS, ONES (K).
+logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps,
+dense, rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo),
+beside the size of the support. Columns of a row before its points: totals (3,), mix (3, M) as for
+two classes, scaling (I, 2, K + 1, K + 2): slope and K biases and their precision, keeping and
+forgetting · likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest.
+Columns of a point: WEIGHT, ODDS, ONES (K).
 """
 
 from typing import NamedTuple

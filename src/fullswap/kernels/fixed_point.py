@@ -5,10 +5,10 @@ distribution does, with K = d + 1 neighbouring points at most: Σ λ_s·q_s = Σ
 Σ λ_s·ℓ(s) ≤ ℓ(x) + β·V/2 ≤ Σ λ_s·ℓ(q_s) + β·V/2.
 
 Symbols: state (n, K + 1), rows (G, q) · prior (K + 1,) = (mass, mean of all outcomes) · lattice =
-(cells N (d,), strides (d,), lookup) as in ``fullswap.kernels.kuhn``: grid points are lattice points
-0 ≤ y_1 ≤ … ≤ y_d ≤ N, N times their cumulative sums · place (2d,) = (base, order): the simplex with the
-corners base, base + e_order[0], base + e_order[0] + e_order[1], … · work = (floats (d + 5, d + 2),
-integers (4, d + 2)).
+(cells N (d,), strides (d,), lookup) as in ``fullswap.kernels.kuhn``: grid points are lattice
+points 0 ≤ y_1 ≤ … ≤ y_d ≤ N, N times their cumulative sums · place (2d,) = (base, order): the
+simplex with the corners base, base + e_order[0], base + e_order[0] + e_order[1], … · work =
+(floats (d + 5, d + 2), integers (4, d + 2)).
 """
 
 import numpy as np

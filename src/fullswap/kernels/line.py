@@ -1,14 +1,14 @@
 """One event on a line of grid points: a crossing, and sub-learners that take its outcome.
 
 Every grid point s has a recommendation q. Where the recommendations pass from "at or above their
-point" to "at or below it" lies a mixture λ of two neighbours with Σ λ·q = Σ λ·s, which serves every
-convex loss as a stationary distribution does. The loss of a forecast p is (p − y)², or the same made
-linear between grid points, or the log loss. For the log loss points and recommendations are kept
-as logits θ = ln(p/(1 − p)): there a crossing has the same excess for both outcomes.
+point" to "at or below it" lies a mixture λ of two neighbours with Σ λ·q = Σ λ·s, which serves
+every convex loss as a stationary distribution does. The loss of a forecast p is (p − y)², or the
+same made linear between grid points, or the log loss. For the log loss points and recommendations
+are kept as logits θ = ln(p/(1 − p)): there a crossing has the same excess for both outcomes.
 
-Symbols: row as in ``fullswap.kernels.columns``, with the columns TARGET q, WEIGHT G = Σ g, ONES Σ g·y
-for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate`` · a
-ticket is (left, right, share, q of left, q of right): left has the share, right the rest.
+Symbols: row as in ``fullswap.kernels.columns``, with the columns TARGET q, WEIGHT G = Σ g, ONES Σ
+g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate``
+· a ticket is (left, right, share, q of left, q of right): left has the share, right the rest.
 """
 
 from typing import NamedTuple
@@ -177,7 +177,7 @@ def _lift(spec, level, row):
     row[HINT] = spec.places[spec.first[level - 1] + int(row[HINT])]
 
 
-# --- single events from Python: one array costs less than several numbers ---------------------------
+# --- single events from Python: one array costs less than several numbers ------------------------
 
 LOSS, RATE, REALISED, DELTA, END, POINTS = 0, 1, 4, 5, 6, 7
 """Where things are in a frame: loss, rate (3), realised, δ, end of the level, then the points."""

@@ -8,6 +8,8 @@ Symbols: rows of `state` and entries of `rate` (3,) as in ``fullswap.kernels.sta
 
 from numba import njit
 
+from fullswap.kernels.crossing import crossing_weight, find_crossing
+from fullswap.kernels.rate import scaled_rate
 from fullswap.kernels.states import (
     CONSTANT,
     CURVATURE,
@@ -20,8 +22,6 @@ from fullswap.kernels.states import (
     TARGET,
     WEIGHT,
 )
-from fullswap.kernels.crossing import crossing_weight, find_crossing
-from fullswap.kernels.rate import scaled_rate
 
 
 @njit(cache=True)

@@ -1,9 +1,9 @@
 """Draws without a generator: a uniform number for every (seed, stream, id), in any order.
 
-Philox4x64-10 (Salmon, Moraes, Dror, Shaw, Parallel random numbers, SC 2011), as in numpy: the block
-with counter (id div 4, 0, stream) under the key that is the seed holds the draws of four ids. So
-``Generator(Philox(key=seed, counter=stream << 128))`` gives the draws of a stream one after the other,
-from id 4 on, because numpy counts up before its first block.
+Philox4x64-10 (Salmon, Moraes, Dror, Shaw, Parallel random numbers, SC 2011), as in numpy: the
+block with counter (id div 4, 0, stream) under the key that is the seed holds the draws of four
+ids. So ``Generator(Philox(key=seed, counter=stream << 128))`` gives the draws of a stream one
+after the other, from id 4 on, because numpy counts up before its first block.
 
 Symbols: key = (k0, k1) of the seed, stream = (s0, s1), all unsigned 64-bit words, low words first.
 """

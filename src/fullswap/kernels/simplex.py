@@ -1,8 +1,9 @@
 """One event of K classes on the Kuhn grid of a simplex: a fixed point, and running means.
 
-Columns of a row before its points: prior (K + 1,) = (mass, mean of all outcomes), place (2d,) of the
-simplex that was played last, as in ``fullswap.kernels.fixed_point``. Columns of a point: G, then the
-mean of its outcomes (K). A point that was never forecast recommends the mean of all outcomes.
+Columns of a row before its points: prior (K + 1,) = (mass, mean of all outcomes), place (2d,) of
+the simplex that was played last, as in ``fullswap.kernels.fixed_point``. Columns of a point: G,
+then the mean of its outcomes (K). A point that was never forecast recommends the mean of all
+outcomes.
 
 Symbols: state (n, K + 1): the points' part of a row · lattice, work as in
 ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps, dense, rows, splits) as in

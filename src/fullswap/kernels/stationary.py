@@ -123,8 +123,8 @@ def recurrent_class(
 
     `stamp` must be larger than in every earlier call with the same scratch; so nothing is cleared.
 
-    Symbols: source: where rows come from, see `meet`; row_indices, row_weights (n, k): successors of
-    each state, unused places have weight 0; scratch (n, 6) from `make_scratch`; members (≥ n,)
+    Symbols: source: where rows come from, see `meet`; row_indices, row_weights (n, k): successors
+    of each state, unused places have weight 0; scratch (n, 6) from `make_scratch`; members (≥ n,)
     integers, written.
 
     Examples

@@ -66,7 +66,8 @@ class Chain(LineRows):
                 while size < 0:
                     self.widen(-2 * size)
                     size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
-                members, shares, targets = *self.kernel.walk[3:5], self.kernel.targets
+                _, _, _, members, shares, _, _ = self.kernel.walk
+                targets = self.kernel.targets
                 parts = members[:size].copy(), shares[:size].copy(), targets[:size].copy()
             return (*give_id(row, count, source, parts[1]), *parts)
 

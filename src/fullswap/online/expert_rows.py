@@ -1,8 +1,8 @@
 """What recalibration keeps and claims, on a line and on a simplex: experts shared by all points.
 
-What the models say and simple recalibrations of it are merged into one advice; each grid point weighs
-that advice against its own mean outcome. Learning which expert is best is thus paid once, not once a
-point, and a point never played starts from all that is known already.
+What the models say and simple recalibrations of it are merged into one advice; each grid point
+weighs that advice against its own mean outcome. Learning which expert is best is thus paid once,
+not once a point, and a point never played starts from all that is known already.
 """
 
 from __future__ import annotations

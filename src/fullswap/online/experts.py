@@ -26,7 +26,7 @@ INTERCEPT, SLOPE, PRECISION, CROSS, SLOPE_PRECISION = range(5)
 
 
 class Experts(ExpertRows):
-    """A play is (id, drawn, left, right, share of left, memo): all that was advised at the forecast."""
+    """A play is (id, drawn, left, right, share of left, memo of all that was advised)."""
 
     columns = kernel.COLUMNS
 

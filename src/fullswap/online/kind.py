@@ -1,7 +1,7 @@
 """What a kind of forecaster does with one row: forecast, learn, refine; and what follows from it.
 
-A kind is made from a spec and shared by all streams of that spec: it holds the grids, the arrays that
-compiled code reads, and scratch. It holds nothing of any stream.
+A kind is made from a spec and shared by all streams of that spec: it holds the grids, the arrays
+that compiled code reads, and scratch. It holds nothing of any stream.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from fullswap.online.lattices import places_in, points_of
 from fullswap.online.spec import Spec
 
 POINTS_IN_VIEW = 4096
-"""Grids are laid out for compiled code while they have so many points together; more when needed."""
+"""Grids are laid out for compiled code up to so many points together; more when needed."""
 SLACK = 1e-9
 """How far sums in a stored row may be from each other: rounding of many additions."""
 
@@ -49,8 +49,8 @@ class Kind(ABC):
     width: ClassVar[int] = 2
     """Columns of a record to begin with."""
     pairs: ClassVar[bool] = True
-    """Whether a play is (id, drawn, left, right, share of left, …), else (id, drawn, members, shares,
-    …); drawn is the place of the draw in the support."""
+    """Whether a play is (id, drawn, left, right, share of left, …), else (id, drawn, members,
+    shares, …); drawn is the place of the draw in the support."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -187,8 +187,8 @@ class Kind(ABC):
     def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """(*play, scale, outcome) ↦ whether the row is now to be refined.
 
-        For plays on the grid of ``level``, the row's or a coarser one; their points as the row's grid
-        has them.
+        For plays on the grid of ``level``, the row's or a coarser one; their points as the row's
+        grid has them.
         """
 
     @abstractmethod

@@ -95,7 +95,8 @@ def sines(cells: int) -> Vector:
 
 def logits(points: Vector) -> Vector:
     """ln(p/(1 − p))."""
-    return np.log(points) - np.log1p(-points)
+    odds: Vector = np.log(points) - np.log1p(-points)
+    return odds
 
 
 def lookup_of(lattice: Lattice, classes: int) -> tuple[Indices, Indices, Indices]:

@@ -17,7 +17,7 @@ from fullswap.online.plays import check_indices, check_shares, check_unit
 
 
 class Line(LineRows):
-    """A play is (id, drawn, left, right, share of left, what left recommends, what right recommends)."""
+    """A play is (id, drawn, left, right, share of left, and what these two recommend)."""
 
     def _compile(
         self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,

@@ -1,7 +1,7 @@
 """Whole arrays of events through the compiled loop, a stretch at a time.
 
-What a stretch learns is in the rows when compiled code returns, all of it or nothing: no interrupt can
-come between. So a run that is stopped leaves every stream after some event of its own.
+What a stretch learns is in the rows when compiled code returns, all of it or nothing: no interrupt
+can come between. So a run that is stopped leaves every stream after some event of its own.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def run_events(
     """Forecast and learn events in the given order.
 
     ``streams`` (T,), or empty for a single stream; ``scales`` (T,), or empty if all are 1.
-    ``watch`` is told of every stretch before it begins; what it gives back is called with the events
-    that were run and their record.
+    ``watch`` is told of every stretch before it begins; what it gives back is called with the
+    events that were run and their record.
     """
     kind, total = rows.kind, len(outcomes)
     recorded = _room(total if record else 0, kind.width)

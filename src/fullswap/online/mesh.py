@@ -123,8 +123,8 @@ class MeshExperts(ExpertRows, SimplexRows):
         base, prior, delta, end = self.base, self.prior, self.rounding_cost(0), self.spec.end(0)
 
         def learn(
-            number: int, drawn: int, members: Indices, shares: Vector, targets: Points, means: Points,
-            memo: Points, scale: float, outcome: Vector,
+            number: int, drawn: int, members: Indices, shares: Vector, targets: Points,
+            means: Points, memo: Points, scale: float, outcome: Vector,
         ) -> bool:  # fmt: skip
             ticket = (members, shares, targets, means, memo)
             due: bool = kernel.mesh_learn(

@@ -27,7 +27,7 @@ STEPS_A_CELL = 100
 
 
 class SimplexMeans(SimplexRows):
-    """A play is (id, drawn, members, shares, what they recommend, the simplex searched from), arrays."""
+    """A play is (id, drawn, members, shares, what they recommend, place of the search)."""
 
     @property
     def width(self) -> int:  # type: ignore[override]
@@ -117,8 +117,8 @@ class SimplexMeans(SimplexRows):
         base, realised = self.base, self.spec.realised
 
         def learn(
-            number: int, drawn: int, members: Indices, shares: Vector, targets: Points, place: Indices,
-            scale: float, outcome: Vector,
+            number: int, drawn: int, members: Indices, shares: Vector, targets: Points,
+            place: Indices, scale: float, outcome: Vector,
         ) -> bool:  # fmt: skip
             ticket = (members, shares, targets, place)
             due: bool = kernel.simplex_learn(

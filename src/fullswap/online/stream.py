@@ -1,4 +1,4 @@
-"""One stream: its row, its draws and its forecasts that wait. Forecasters and banks stand on this."""
+"""One stream: its row, its draws and its forecasts that wait."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class Stream:
     def peek(self, context: Any) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""
         row = self.row
-        indices, weights = self.kind.support(self.kind.forecaster(row, self.draws.source)(context, 0))
+        indices, weights = self.kind.support(
+            self.kind.forecaster(row, self.draws.source)(context, 0)
+        )
         grid = self.kind.points(self.kind.level_of(row))
         return Mixture(grid[indices], np.array(weights), np.array(indices))
 
@@ -113,10 +115,10 @@ class Stream:
         row[DELAY] = max(row[DELAY], waiting)
 
     def expect_lateness(self) -> Callable[[Recorded, Any], None]:
-        """Before a stretch of a run: note the most that it can find waiting, should it be cut short.
+        """Before a stretch of a run: note the most that it can find waiting.
 
-        What comes back is to be called after it, with the record of this stream's events and which of
-        them were learnt: it notes what waited where they learnt, as single updates do.
+        Should it be cut short, that stands. What comes back is to be called after it, with the record of this stream's events and which
+        of them were learnt: it notes what waited where they learnt, as single updates do.
         """
         row = self.row
         delay, overlap = float(row[DELAY]), float(row[OVERLAP])

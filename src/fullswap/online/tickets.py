@@ -66,7 +66,9 @@ class Forecast:
         own = [kind.issued(self._play)]
         if not kind.spec.realised:
             own = kind.support(self._play)[0]
-        lifted: list[int] = own if level == self.level else kind.lift(own, self.level, level).tolist()
+        lifted: list[int] = (
+            own if level == self.level else kind.lift(own, self.level, level).tolist()
+        )
         return lifted
 
     def for_key(self, key: Any) -> Forecast:

@@ -1,8 +1,8 @@
 """Late outcomes [JGS13]: a sub-learner moves between a forecast and its outcome.
 
 While b other forecasts wait at the same grid point, each update moves its target by at most η·g·L,
-so what the recommendations lost differs from what they would have lost at the time of learning by at
-most L²·b·∫η over the mass past the first unit, and by the loss range B on what the first unit
+so what the recommendations lost differs from what they would have lost at the time of learning by
+at most L²·b·∫η over the mass past the first unit, and by the loss range B on what the first unit
 touches, of mass 2 + b at most.
 """
 

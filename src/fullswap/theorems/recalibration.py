@@ -25,8 +25,8 @@ and 2 on the simplex.
 With sample weights the number of events becomes the mass Σ w/max_weight, and the bounds are to
 be multiplied by max_weight.
 
-Symbols: n points · κ imagined outcomes · π_μ prior of the mean at each point, the rest is the shared
-advice's · spread = Σ_s c_s.
+Symbols: n points · κ imagined outcomes · π_μ prior of the mean at each point, the rest is the
+shared advice's · spread = Σ_s c_s.
 """
 
 from __future__ import annotations
