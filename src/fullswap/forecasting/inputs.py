@@ -45,11 +45,13 @@ def class_row(outcome: Any, classes: int) -> Vector:
     """
     array = checks.numbers("outcome", outcome)
     if array.ndim == 0 and not array.dtype.kind == "b":
-        return np.eye(classes)[int(checks.indices("outcome", array, classes))]
+        one_hot: Vector = np.eye(classes)[int(checks.indices("outcome", array, classes))]
+        return one_hot
     if array.shape != (classes,):
         rule = f"be a class from 0 to {classes - 1} or {classes} probabilities"
         checks.refuse("outcome", rule, outcome)
-    return checks.probabilities("outcome", array[None])[0]
+    row: Vector = checks.probabilities("outcome", array[None])[0]
+    return row
 
 
 def class_rows(outcomes: Any, classes: int) -> Any:

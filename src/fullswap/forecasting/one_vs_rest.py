@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws
@@ -378,7 +379,7 @@ def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate
     )
 
 
-def normalised(rows: Any) -> Any:
+def normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows (…, K) of numbers >= 0 divided by their sums; uniform where all are 0.
 
     Examples

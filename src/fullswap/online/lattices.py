@@ -86,7 +86,7 @@ def sines(cells: int) -> Vector:
     """
     angles = np.arange(cells + 1) * (math.pi / (2 * cells))
     angles[0], angles[-1] = math.pi / (4 * cells), math.pi / 2 - math.pi / (4 * cells)
-    points = np.sin(angles) ** 2
+    points: Vector = np.sin(angles) ** 2
     # exact mirror images, and the same numbers on every level
     points[cells // 2] = 0.5 if cells % 2 == 0 else points[cells // 2]
     points[(cells + 2) // 2 :] = 1.0 - points[: (cells + 1) // 2][::-1]

@@ -117,8 +117,9 @@ class Stream:
     def expect_lateness(self) -> Callable[[Recorded, Any], None]:
         """Before a stretch of a run: note the most that it can find waiting.
 
-        Should it be cut short, that stands. What comes back is to be called after it, with the record of this stream's events and which
-        of them were learnt: it notes what waited where they learnt, as single updates do.
+        Should it be cut short, that stands. What comes back is to be called after it, with the
+        record of this stream's events and which of them were learnt: it notes what waited where
+        they learnt, as single updates do.
         """
         row = self.row
         delay, overlap = float(row[DELAY]), float(row[OVERLAP])

@@ -18,25 +18,11 @@ from fullswap.games.zoo.tables import (
     von_stengel_forges,
 )
 
-GAMES: dict[str, Callable[..., StructuredGame]] = {
-    make.__name__: make
-    for make in (
-        auction,
-        bayesian_cournot,
-        bertrand,
-        calibration_game,
-        chicken,
-        cournot,
-        gibson,
-        kuhn_poker,
-        matching_pennies,
-        quadratic_2d,
-        ring,
-        routing,
-        shapley,
-        von_stengel_forges,
-    )
-}
-"""Name ↦ function that makes the game."""
+__all__ = [
+    "GAMES", "auction", "bayesian_cournot", "bertrand", "calibration_game", "chicken", "cournot",
+    "gibson", "kuhn_poker", "matching_pennies", "quadratic_2d", "ring", "routing", "shapley",
+    "von_stengel_forges",
+]  # fmt: skip
 
-__all__ = ["GAMES", *GAMES]
+GAMES: dict[str, Callable[..., StructuredGame]] = {name: globals()[name] for name in __all__[1:]}
+"""Name ↦ function that makes the game."""
