@@ -32,6 +32,8 @@ class Result:
     limit: float
     faster: bool = False
     """Whether the target is a speed-up (yardstick/measured ≥ limit), not a cost (≤ limit)."""
+    unit: str = "s"
+    """Of both: seconds, or bytes ("B")."""
 
     @property
     def ratio(self) -> float:

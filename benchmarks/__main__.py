@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import Result, diagram, forecasts, line, stationary, weights
+from benchmarks import Result, bank, copies, diagram, forecasts, line, stationary, weights
 
-PARTS = (line, weights, stationary, forecasts, diagram)
+PARTS = (line, weights, stationary, forecasts, bank, copies, diagram)
 COLUMNS = ("benchmark", "measured", "against", "ratio", "target", "met")
 TITLE = "Ratios measured in one run (smallest processor times)"
 
@@ -51,15 +51,17 @@ def _show_plain(rows: list[tuple[str, ...]]) -> None:
 def _cells(result: Result) -> tuple[str, ...]:
     return (
         result.name,
-        _duration(result.measured),
-        _duration(result.yardstick),
+        _shown(result.measured, result.unit),
+        _shown(result.yardstick, result.unit),
         f"{result.ratio:.3g}",
         result.target,
         "yes" if result.met else "no",
     )
 
 
-def _duration(seconds: float) -> str:
+def _shown(seconds: float, kind: str) -> str:
+    if kind != "s":
+        return f"{seconds:.4g} {kind}"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
