@@ -1,6 +1,6 @@
 """Many streams: memory of a stream, and an event of a random stream.
 
-A million rows do not fit any cache, so an event waits for its row to come from memory. The yardstick
+A million rows fit no cache, so an event waits for its row to come from memory. The yardstick
 beside it is the least that any bank does: read one random row and write it back.
 """
 
