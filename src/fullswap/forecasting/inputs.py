@@ -12,7 +12,7 @@ from fullswap.base.protocols import Vector
 
 def binary_outcome(outcome: Any) -> float:
     """One number in [0, 1]."""
-    kind = type(outcome)
+    kind, value = type(outcome), outcome
     if kind is not int and kind is not float and kind is not bool:
         try:
             array = checks.numbers("outcome", outcome)
@@ -20,9 +20,10 @@ def binary_outcome(outcome: Any) -> float:
             array = np.zeros(1)
         if array.ndim:
             checks.refuse("outcome", "be one number in [0, 1]", outcome)
-    if not 0 <= outcome <= 1:
+        value = array[()]  # NaN where it was None
+    if not 0 <= value <= 1:
         checks.refuse("outcome", "lie in [0, 1]", outcome)
-    return float(outcome)
+    return float(value)
 
 
 def binary_outcomes(outcomes: Any) -> Any:
