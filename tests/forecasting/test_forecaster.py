@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forecasting import rounds_of
+from forecasting.rounds import rounds_of
 from fullswap.forecasting import Forecaster
 from fullswap.forecasting.state import pack, unpack
 from fullswap.grids.steps import steps_of

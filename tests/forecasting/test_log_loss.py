@@ -16,7 +16,7 @@ from fullswap.kernels.forecast import forecast_mix
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forecasting import Measured, events_of, rounds_of
+from forecasting.rounds import Measured, events_of, rounds_of
 from fullswap.forecasting import Forecaster
 
 
