@@ -38,6 +38,8 @@ class Maker:
         k = self.classes
         labels = rng.choice(k, size=events, p=rng.dirichlet(np.ones(k)))
         labels[events // 2 :] = rng.integers(k, size=events - events // 2)
+        if rng.random() < 0.3:  # the same for long
+            labels = np.cumsum(rng.random(events) < 0.1) % k
         blurred = rng.random(events) < (0.3 if soft else 0.0)
         if self.vector:
             outcomes = np.eye(k)[labels]

@@ -26,7 +26,17 @@ from fullswap.kernels.columns import (
 
 seeds = st.integers(0, 10_000)
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
-few = settings(max_examples=8)
+few = settings(max_examples=12)
+
+
+@st.composite
+def settings_of(draw):
+    """What any forecaster may be asked for besides."""
+    return {
+        "feedback": draw(st.sampled_from(["realised", "distribution"])),
+        "max_weight": draw(st.sampled_from([1.0, 1.0, 2.5])),
+        "seed": draw(st.integers(0, 5)),
+    }
 
 
 @st.composite
@@ -48,7 +58,8 @@ def test_a_run_is_the_loop_to_the_last_bit(maker, data):
     log = maker.log(events, data.draw(seeds))
     weights = data.draw(weights_of(events))
     cut = data.draw(st.integers(0, events))
-    looped, ran, silent = (maker(seed=3) for _ in range(3))
+    own = data.draw(settings_of())
+    looped, ran, silent = (maker(**own) for _ in range(3))
     for part in (slice(0, cut), slice(cut, None)):
         shown = log.loop(looped, part, weights)
         record = log.run(ran, part, weights)
@@ -62,10 +73,10 @@ def test_a_run_is_the_loop_to_the_last_bit(maker, data):
 
 @every
 @few
-@given(seeds, st.integers(0, 400))
-def test_a_run_in_two_parts_is_the_run_at_once(maker, seed, cut):
+@given(settings_of(), seeds, st.integers(0, 400))
+def test_a_run_in_two_parts_is_the_run_at_once(maker, own, seed, cut):
     log = maker.log(400, seed)
-    whole, parts = maker(seed=1), maker(seed=1)
+    whole, parts = maker(**own), maker(**own)
     at_once = log.run(whole)
     first, second = log.run(parts, slice(0, cut)), log.run(parts, slice(cut, None))
     assert state_of(whole) == state_of(parts)
@@ -74,11 +85,11 @@ def test_a_run_in_two_parts_is_the_run_at_once(maker, seed, cut):
 
 @every
 @few
-@given(seeds)
-def test_a_run_beside_pending_forecasts_is_the_loop_too(maker, seed):
+@given(settings_of(), seeds)
+def test_a_run_beside_pending_forecasts_is_the_loop_too(maker, own, seed):
     log = maker.log(80, seed)
     weights = np.random.default_rng(seed).choice([0.0, 0.3, 1.0], 80)
-    one, other = maker(seed=2), maker(seed=2)
+    one, other = maker(**own), maker(**own)
     waiting = []
     for forecaster in (one, other):
         log.run(forecaster, slice(0, 10), weights)
@@ -139,10 +150,10 @@ WAYS = {
 
 @every
 @few
-@given(seeds, st.integers(10, 120), st.sampled_from(sorted(WAYS)))
-def test_a_restart_at_any_moment_goes_unnoticed(maker, seed, steps, way):
+@given(settings_of(), seeds, st.integers(10, 120), st.sampled_from(sorted(WAYS)))
+def test_a_restart_at_any_moment_goes_unnoticed(maker, own, seed, steps, way):
     log = maker.log(60, seed)
-    straight, restarted = maker(seed=seed), maker(seed=seed)
+    straight, restarted = maker(**own), maker(**own)
     shown = [], []
     mine, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
     for moment in np.random.default_rng(seed + 1).random(steps) < 0.15:
@@ -180,9 +191,9 @@ def test_copies_are_equal_and_go_their_own_ways(maker, way):
 
 @every
 @few
-@given(seeds)
-def test_peek_shows_the_next_forecast_and_changes_nothing(maker, seed):
-    log, forecaster = maker.log(40, seed), maker(seed=1)
+@given(settings_of(), seeds)
+def test_peek_shows_the_next_forecast_and_changes_nothing(maker, own, seed):
+    log, forecaster = maker.log(40, seed), maker(**own)
     for t in range(len(log)):
         before = forecaster.to_json()
         shown, again = log.peek(forecaster, t), log.peek(forecaster, t)
@@ -197,9 +208,9 @@ def test_peek_shows_the_next_forecast_and_changes_nothing(maker, seed):
 
 @every
 @few
-@given(seeds)
-def test_a_forecast_is_a_distribution_from_which_its_draw_comes(maker, seed):
-    log, forecaster = maker.log(60, seed), maker(seed=seed)
+@given(settings_of(), seeds)
+def test_a_forecast_is_a_distribution_from_which_its_draw_comes(maker, own, seed):
+    log, forecaster = maker.log(60, seed), maker(**own)
     for t in range(len(log)):
         forecast = log.predict(forecaster, t)
         assert forecast.id == t
@@ -253,11 +264,11 @@ def test_outcomes_of_different_points_commute(maker, seed, order):
 
 @every
 @few
-@given(seeds, st.sampled_from([2.0, 0.5, 1024.0]))
-def test_only_the_share_of_the_largest_weight_matters(maker, seed, factor):
+@given(settings_of(), seeds, st.sampled_from([2.0, 0.5, 1024.0]))
+def test_only_the_share_of_the_largest_weight_matters(maker, own, seed, factor):
     log = maker.log(60, seed)
     weights = np.random.default_rng(seed).random(60)
-    one, other = maker(seed=1, max_weight=1.0), maker(seed=1, max_weight=factor)
+    one, other = maker(**{**own, "max_weight": 1.0}), maker(**{**own, "max_weight": factor})
     shown = run_described(log.run(one, weights=weights))
     assert run_described(log.run(other, weights=factor * weights)) == shown
     assert other.guarantee == factor * one.guarantee
@@ -268,9 +279,9 @@ def test_only_the_share_of_the_largest_weight_matters(maker, seed, factor):
 
 @every
 @few
-@given(seeds)
-def test_weight_zero_and_dropped_forecasts_teach_nothing(maker, seed):
-    log, forecaster = maker.log(60, seed), maker(seed=seed)
+@given(settings_of(), seeds)
+def test_weight_zero_and_dropped_forecasts_teach_nothing(maker, own, seed):
+    log, forecaster = maker.log(60, seed), maker(**own)
     log.run(forecaster, slice(0, 40))
     before = forecaster._rows.arena.copy()
     log.predict(forecaster, 0)
