@@ -111,6 +111,7 @@ MAKERS = {
     "3 classes, anytime": Maker(MulticlassForecaster, {"classes": 3}, 3),
     "4 classes": Maker(MulticlassForecaster, {"classes": 4, "horizon": 100}, 4),
     "4 classes, anytime": Maker(MulticlassForecaster, {"classes": 4}, 4),
+    "5 classes": Maker(MulticlassForecaster, {"classes": 5, "horizon": 400}, 5),
     "3 classes, distributions": Maker(
         MulticlassForecaster, {"classes": 3, "feedback": "distribution", "max_weight": 2.0}, 3
     ),
@@ -122,6 +123,7 @@ MAKERS = {
         Recalibrator, {"step": None, "models": 2, "feedback": "distribution"}, models=2
     ),
     "recalibrator, 3 classes": Maker(Recalibrator, {"step": 0.2, "classes": 3}, 3, 1),
+    "recalibrator, 5 classes": Maker(Recalibrator, {"step": 0.25, "classes": 5}, 5, 1),
     "recalibrator, 3 classes, models": Maker(
         Recalibrator, {"step": 0.25, "classes": 3, "models": 2, "feedback": "distribution"}, 3, 2
     ),
