@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from fullswap.losses import LossClass
 from fullswap.online.simplex import SimplexMeans
 from fullswap.sets import Simplex
 
-SOCCER = Path(__file__).resolve().parents[3] / "shared" / "data" / "club_soccer_matches.csv"
 FEEDBACK = ("realised", "distribution")
 
 
@@ -316,21 +313,6 @@ def test_rounds_without_a_fixed_point_fall_back_on_a_stationary_distribution(mon
         assert certificate.holds
         if feedback == "distribution":
             assert certificate.measured <= certificate.after_the_fact
-
-
-@pytest.mark.skipif(not SOCCER.exists(), reason="the log of matches is not at hand")
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_football_matches(feedback):
-    with SOCCER.open(encoding="utf-8") as file:
-        names = ("prob1_outcome", "probtie_outcome", "prob2_outcome")
-        y = np.array([[float(row[name]) for name in names] for row in csv.DictReader(file)])
-    forecaster = MulticlassForecaster(3, len(y), feedback, seed=1)
-    run = forecaster.run(y)
-    certificate = forecaster.certificate()
-    assert certificate.measured == pytest.approx(error(events_of(run, y, feedback)), rel=1e-9)
-    assert certificate.holds and certificate.measured < certificate.guaranteed / 2
-    uniform = np.square(y - 1 / 3).sum(axis=1).mean()
-    assert np.square(run.mean - y).sum(axis=1).mean() < uniform
 
 
 # --- bad input --------------------------------------------------------------------------------
