@@ -185,7 +185,7 @@ def numbers(name: str, values: Any) -> NDArray[Any]:
             plain = np.array(array.tolist())  # whole numbers too long for a float stay exact
             same = plain.shape == array.shape and plain.dtype.kind in "biuf"
             array = plain if same else array.astype(float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):  # or a whole number beyond all floats
             refuse(name, "be numbers", values)
     if array.dtype.kind not in "biuf":
         refuse(name, "be numbers", values)

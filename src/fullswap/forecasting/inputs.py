@@ -14,6 +14,7 @@ _PLAIN = frozenset({bool, int, float})
 
 def binary_outcome(outcome: Any) -> float:
     """One number in [0, 1]."""
+    value = outcome
     if type(outcome) not in _PLAIN:
         try:
             array = checks.numbers("outcome", outcome)
@@ -21,9 +22,10 @@ def binary_outcome(outcome: Any) -> float:
             array = np.zeros(1)
         if array.ndim:
             checks.refuse("outcome", "be one number in [0, 1]", outcome)
-    if not 0 <= outcome <= 1:
+        value = array[()]  # NaN where it was None
+    if not 0 <= value <= 1:
         checks.refuse("outcome", "lie in [0, 1]", outcome)
-    return float(outcome)
+    return float(value)
 
 
 def binary_outcomes(outcomes: Any) -> Any:

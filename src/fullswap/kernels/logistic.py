@@ -44,6 +44,7 @@ def learn_platt(state, start, kept, logit, g, y):
     e = before
     low = min(before, before + variance * (y - mean))
     high = max(before, before + variance * (y - mean))
+    width = np.inf
     for _ in range(60):
         error = e - before - variance * (y - mean)
         if error > 0.0:
@@ -52,10 +53,12 @@ def learn_platt(state, start, kept, logit, g, y):
             low = e
         last = e
         e -= error / (1.0 + variance * mean * (1.0 - mean))
-        if not low <= e <= high:
+        # far out the slope misleads: steps would go to and fro between the ends of the interval
+        if not low <= e <= high or 2.0 * abs(e - last) > width:
             e = 0.5 * (low + high)
+        width = abs(e - last)
         mean = sigmoid(e)
-        if abs(e - last) < 0.01:
+        if width < 0.01:
             break
     state[start] += along_intercept * g * (y - mean)
     state[start + 1] += along_slope * g * (y - mean)

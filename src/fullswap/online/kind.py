@@ -253,7 +253,9 @@ class Kind(ABC):
             and level == self.spec.level_at(mass)
             and 0 <= row[SQUARES] <= mass * (1 + SLACK) + SLACK
             and row[LOST] >= 0
-            and abs(row[ROUNDING]) <= self.rounding_cost(0) * mass * (1 + SLACK) + SLACK
+            # recommendations may gain, by disagreeing, as much as a loss can be
+            and -mass * (1 + SLACK) - SLACK <= row[ROUNDING]
+            and row[ROUNDING] <= self.rounding_cost(0) * mass * (1 + SLACK) + SLACK
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its counts do not agree")

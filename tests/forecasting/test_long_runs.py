@@ -16,12 +16,12 @@ FIXED = {
 }
 
 
-def error(points, labels, weights, outcomes):
+def error(points, indices, weights, outcomes):
     """Σ_p G_p·‖p − ȳ_p‖², added up point by point."""
     mass, sums = np.zeros(len(points)), np.zeros((len(points), outcomes.shape[1]))
-    for column in range(labels.shape[1]):
-        np.add.at(mass, labels[:, column], weights[:, column])
-        np.add.at(sums, labels[:, column], weights[:, column, None] * outcomes)
+    for column in range(indices.shape[1]):
+        np.add.at(mass, indices[:, column], weights[:, column])
+        np.add.at(sums, indices[:, column], weights[:, column, None] * outcomes)
     played = mass > 0
     gaps = points[played].reshape(played.sum(), -1) - sums[played] / mass[played, None]
     return float(mass[played] @ np.square(gaps).sum(axis=1))
@@ -37,12 +37,12 @@ def test_several_classes(classes, name, horizon, feedback, record_property):
     chances = FIXED[name](np.arange(LONG) / LONG, classes)
     ranks = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
     outcomes = np.minimum((rng.random((LONG, 1)) >= ranks).sum(axis=1), classes - 1)
-    forecaster = MulticlassForecaster(classes, horizon, feedback)
+    forecaster = MulticlassForecaster(classes, horizon, feedback, seed=1)
     run = forecaster.run(outcomes)
-    labels, weights = run.indices, run.weights
+    indices, weights = run.indices, run.weights
     if feedback == "realised":
-        labels, weights = run.issued_indices[:, None], np.ones((LONG, 1))
-    measured = error(run.points, labels, weights, np.eye(classes)[outcomes])
+        indices, weights = run.issued_indices[:, None], np.ones((LONG, 1))
+    measured = error(run.points, indices, weights, np.eye(classes)[outcomes])
     record_property("ratio", measured / forecaster.guarantee)
     assert measured <= forecaster.guarantee
     assert measured == pytest.approx(forecaster.certificate().measured, rel=1e-6)
@@ -66,21 +66,19 @@ def models(name, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("feedback", ["distribution", "realised"])
-@pytest.mark.parametrize("bins", [20, None])
-@pytest.mark.parametrize(
-    "name", ["right", "overconfident", "contrary", "flipping", "drift", "liar"]
-)
-def test_recalibration(name, bins, feedback, record_property):
+@pytest.mark.parametrize("step", [0.05, None])
+@pytest.mark.parametrize("name", MODELS)
+def test_recalibration(name, step, feedback, record_property):
     claimed, outcomes = models(name, np.random.default_rng(2))
-    recalibrator = Recalibrator(bins, horizon=LONG, feedback=feedback)
+    recalibrator = Recalibrator(step, horizon=LONG, feedback=feedback, seed=1)
     run = recalibrator.run(claimed, outcomes)
-    labels, weights = run.indices, run.weights
+    indices, weights = run.indices, run.weights
     if feedback == "realised":
-        labels, weights = run.issued_indices[:, None], np.ones((LONG, 1))
-    measured = error(run.points, labels, weights, outcomes[:, None])
+        indices, weights = run.issued_indices[:, None], np.ones((LONG, 1))
+    measured = error(run.points, indices, weights, outcomes[:, None])
     record_property("ratio", measured / recalibrator.guarantee)
     assert measured <= recalibrator.guarantee
-    ours = float((weights * (run.points[labels] - outcomes[:, None]) ** 2).sum())
+    ours = float((weights * (run.points[indices] - outcomes[:, None]) ** 2).sum())
     excess = ours - float(np.square(claimed - outcomes).sum())
     against_model = recalibrator.certificates()[1]
     assert against_model.guaranteed is not None

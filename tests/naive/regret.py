@@ -1,6 +1,6 @@
-"""Slow, obvious references. Nothing here imports the code that it checks.
+"""Regret, slowly.
 
-Regret is recomputed from the raw rounds, (points, weights, loss) each, by plain loops; minima
+It is recomputed from the raw rounds, (points, weights, loss) each, by plain loops; minima
 over a set are found by trying many members of the set and improving the best of them.
 """
 

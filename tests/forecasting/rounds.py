@@ -56,15 +56,14 @@ def outcome_of(loss):
 
 def answer(adversary, forecast, t):
     """The outcome with which the adversary answers a forecast; it does not see the draw."""
-    labels = np.array(forecast._indices)
-    seen = Mixture(forecast.points.reshape(-1, 1), forecast.weights, labels)
+    seen = Mixture(forecast.points.reshape(-1, 1), forecast.weights)
     return outcome_of(adversary.choose(seen, t))
 
 
 def oblivious_outcomes(adversary, rounds):
     """All outcomes of an adversary that does not look at the forecasts, shape (rounds,)."""
     assert adversary.name in OBLIVIOUS, adversary.name
-    nothing = Mixture(np.full((1, 1), 0.5), np.ones(1), np.zeros(1, np.int64))
+    nothing = Mixture(np.full((1, 1), 0.5), np.ones(1))
     return np.array([outcome_of(adversary.choose(nothing, t)) for t in range(rounds)])
 
 
@@ -151,7 +150,7 @@ class Measured:
             return self.kl()
         if forecaster.step is None:
             return self.l2()
-        steps = forecaster._steps
+        steps = forecaster.spec.steps
         return self.swap_regret([k / steps for k in range(steps + 1)])
 
 

@@ -1,0 +1,179 @@
+"""Every kind of forecaster by name, with events to feed it: what the contract is tested on.
+
+A new forecaster joins by one entry of ``MAKERS``. Laws talk to it through a ``Log``, which knows
+whether contexts come with its events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fullswap import Forecaster, MulticlassForecaster, Recalibrator
+from fullswap.kernels.columns import LEARNT
+
+
+@dataclass(frozen=True)
+class Maker:
+    """A class with arguments, and the shape of its events."""
+
+    cls: type
+    arguments: dict = field(default_factory=dict)
+    classes: int = 2
+    models: int = 0
+
+    def __call__(self, seed=0, **more):
+        """A fresh forecaster; ``more`` overrides."""
+        return self.cls(**{**self.arguments, "seed": seed, **more})
+
+    @property
+    def vector(self):
+        """Whether outcomes are classes and forecasts vectors."""
+        return self.classes > 2 or self.cls is MulticlassForecaster
+
+    def log(self, events, seed, soft=True):
+        """So many events, stable at first and then not, some of them soft."""
+        rng = np.random.default_rng(seed)
+        k = self.classes
+        labels = rng.choice(k, size=events, p=rng.dirichlet(np.ones(k)))
+        labels[events // 2 :] = rng.integers(k, size=events - events // 2)
+        if rng.random() < 0.3:  # the same for long
+            labels = np.cumsum(rng.random(events) < 0.1) % k
+        blurred = rng.random(events) < (0.3 if soft else 0.0)
+        if self.vector:
+            outcomes = np.eye(k)[labels]
+            outcomes[blurred] = rng.dirichlet(np.ones(k), size=int(blurred.sum()))
+        else:
+            outcomes = np.where(blurred, rng.random(events), labels)
+        if not self.models:
+            return Log(None, outcomes)
+        claims = rng.dirichlet(np.ones(k), (events, self.models))
+        if self.models > 1:
+            claims[rng.random((events, self.models)) < 0.3] = np.nan
+            claims[:, 0] = 1 / k  # someone is always there
+        if k == 2:
+            claims = claims[:, :, 0]
+        return Log(claims[:, 0] if self.models == 1 else claims, outcomes)
+
+
+@dataclass(frozen=True)
+class Log:
+    """Events in order: contexts (None where a forecaster takes none) and outcomes."""
+
+    contexts: np.ndarray | None
+    outcomes: np.ndarray
+
+    def __len__(self):
+        return len(self.outcomes)
+
+    def predict(self, forecaster, t):
+        return forecaster.predict(*self._context(t))
+
+    def peek(self, forecaster, t):
+        return forecaster.peek(*self._context(t))
+
+    def run(self, forecaster, part=slice(None), weights=None, **more):
+        """The events of this slice at once."""
+        contexts = () if self.contexts is None else (self.contexts[part],)
+        own = None if weights is None else weights[part]
+        return forecaster.run(*contexts, self.outcomes[part], own, **more)
+
+    def loop(self, forecaster, part=slice(None), weights=None):
+        """The same, one after the other: what was forecast."""
+        shown = []
+        for t in range(len(self))[part]:
+            shown.append(described(self.predict(forecaster, t)))
+            weight = 1.0 if weights is None else float(weights[t])
+            forecaster.update(self.outcomes[t], weight=weight)
+        return shown
+
+    def _context(self, t):
+        return () if self.contexts is None else (self.contexts[t],)
+
+
+MAKERS = {
+    "binary": Maker(Forecaster, {"horizon": 60}),
+    "binary, anytime": Maker(Forecaster),
+    "binary, long horizon": Maker(Forecaster, {"horizon": 3000}),
+    "binary, one event": Maker(Forecaster, {"horizon": 1}),
+    "binary in steps": Maker(Forecaster, {"step": 0.25, "horizon": 100_000}),
+    "binary in steps, anytime": Maker(Forecaster, {"step": "5%"}),
+    "log loss": Maker(Forecaster, {"loss": "log", "horizon": 60}),
+    "log loss, anytime": Maker(Forecaster, {"loss": "log"}),
+    "stationary": Maker(Forecaster, {"rule": "stationary", "horizon": 200}),
+    "stationary, anytime": Maker(Forecaster, {"rule": "stationary"}),
+    "stationary in steps": Maker(Forecaster, {"rule": "stationary", "step": 0.1}),
+    "binary distributions": Maker(Forecaster, {"feedback": "distribution"}),
+    "binary, weights": Maker(Forecaster, {"max_weight": 2.5}),
+    "2 classes": Maker(MulticlassForecaster, {"classes": 2}),
+    "3 classes": Maker(MulticlassForecaster, {"classes": 3, "horizon": 300}, 3),
+    "3 classes, anytime": Maker(MulticlassForecaster, {"classes": 3}, 3),
+    "4 classes": Maker(MulticlassForecaster, {"classes": 4, "horizon": 100}, 4),
+    "4 classes, anytime": Maker(MulticlassForecaster, {"classes": 4}, 4),
+    "5 classes": Maker(MulticlassForecaster, {"classes": 5, "horizon": 400}, 5),
+    "3 classes, distributions": Maker(
+        MulticlassForecaster, {"classes": 3, "feedback": "distribution", "max_weight": 2.0}, 3
+    ),
+    "recalibrator": Maker(Recalibrator, {}, models=1),
+    "recalibrator, growing": Maker(Recalibrator, {"step": None}, models=1),
+    "recalibrator, horizon": Maker(Recalibrator, {"step": None, "horizon": 500}, models=1),
+    "recalibrator, models": Maker(Recalibrator, {"step": 0.1, "models": 3}, models=3),
+    "recalibrator, distributions": Maker(
+        Recalibrator, {"step": None, "models": 2, "feedback": "distribution"}, models=2
+    ),
+    "recalibrator, 3 classes": Maker(Recalibrator, {"step": 0.2, "classes": 3}, 3, 1),
+    "recalibrator, 5 classes": Maker(Recalibrator, {"step": 0.25, "classes": 5}, 5, 1),
+    "recalibrator, 3 classes, models": Maker(
+        Recalibrator, {"step": 0.25, "classes": 3, "models": 2, "feedback": "distribution"}, 3, 2
+    ),
+}
+"""Forecasters of one stream; those of several streams or several parts join here."""
+
+
+def described(forecast):
+    """(support with weights, mean, issued) as plain data."""
+    pairs = zip(forecast.points.tolist(), forecast.weights.tolist(), strict=True)
+    support = [(point, weight) for point, weight in pairs]
+    return support, plain(forecast.mean), plain(forecast.issued)
+
+
+def run_described(record):
+    """The same of every round of a record."""
+    points = record.points.tolist()
+    rounds = zip(
+        record.indices.tolist(), record.weights.tolist(), record.mean, record.issued, strict=True
+    )
+    return [
+        (
+            [(points[i], w) for i, w in zip(indices, weights, strict=True) if w > 0],
+            plain(mean),
+            plain(issued),
+        )
+        for indices, weights, mean, issued in rounds
+    ]
+
+
+def plain(value):
+    return np.asarray(value).tolist()
+
+
+def state_of(forecaster):
+    """All that a forecaster will act on, bit by bit.
+
+    Which forecast was learnt last is left out: a run does not write that down.
+    """
+    row = forecaster._rows.arena.copy()
+    row[LEARNT] = -1
+    pending = [ticket.to_list() for ticket in forecaster.pending]
+    return forecaster.spec, forecaster._draws.seed, forecaster._draws.stream, row.tobytes(), pending
+
+
+def column(forecaster, place):
+    """One column of the row of a forecaster with a single stream."""
+    return float(forecaster._rows.arena[place])
+
+
+def point_columns(forecaster):
+    """What the grid points have learnt, (n, columns): a copy."""
+    return forecaster._kind.point_columns(forecaster._rows.arena).copy()
