@@ -139,13 +139,15 @@ class OnlineForecaster(ABC):
             due = self._kind.learn(
                 row, ticket._play, ticket.level, ticket._drawn, value, scale, number
             )
+            if due:
+                self._rows.refine(0)
         except BaseException:
-            if row[LEARNT] != number:
+            if row[LEARNT] == number:
+                self._settled()
+            else:
                 pending.tickets[number] = ticket
                 pending.recount()
             raise
-        if due:
-            self._rows.refine(0)
 
     def _note_lateness(self, ticket: Forecast) -> None:
         """How many others wait, where this forecast learns and anywhere."""
@@ -172,9 +174,14 @@ class OnlineForecaster(ABC):
         hooks: dict[str, Any] = {}
         if self._pending.tickets:
             hooks = {"before": self._expect_lateness, "after": self._settle_lateness(scales)}
-        recorded = run_events(
-            self._rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress, **hooks
-        )
+        try:
+            recorded = run_events(
+                self._rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress,
+                **hooks,
+            )  # fmt: skip
+        except BaseException:
+            self._settled()  # what was learnt stays, on the grid that is due
+            raise
         level = int(self._rows.arena[LEVEL])
         return None if recorded is None else record_of(self._kind, level, recorded)
 
@@ -287,9 +294,12 @@ class OnlineForecaster(ABC):
         spec = Spec.from_dict(stored["spec"])
         if spec.kind not in cls._kinds:
             checks.refuse("spec", f"be of kind {' or '.join(cls._kinds)}", spec.kind)
-        kind, row = kind_of(spec), unpack_row(stored["row"])
-        if len(row) < HEAD:
-            checks.refuse("row", f"have at least {HEAD} columns", len(row))
+        row = unpack_row(stored["row"])
+        # before anything is laid out: what a short text can ask for stays as small as the text
+        least = HEAD + spec.levels[0].size(spec.classes)
+        if len(row) < least:
+            checks.refuse("row", f"have at least {least} columns", len(row))
+        kind = kind_of(spec)
         kind.check(row)
         if not isinstance(stored["pending"], list):
             checks.refuse("pending", "be a list", stored["pending"])

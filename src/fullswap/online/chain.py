@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,10 @@ from fullswap.kernels.events import draw_place
 from fullswap.kernels.stationary import make_scratch
 from fullswap.online.kind import Play
 from fullswap.online.line_rows import LineRows
-from fullswap.online.plays import check_indices, check_shares, check_unit, support_of
+from fullswap.online.plays import check_members, check_shares, check_unit, support_of
 
 ROOM = 16
 """Points in a closed class that fit at first; classes are rarely wider."""
-
-
-_ONE_AT_A_TIME = Lock()
-"""Streams of one kind share scratch, and may be used by several threads."""
 
 
 class Chain(LineRows):
@@ -42,7 +37,6 @@ class Chain(LineRows):
         return self._with_room(ROOM)
 
     def _with_room(self, room: int) -> Any:
-        self._room = room
         n = max(len(grid) for grid in self._grids)
         walk = (
             make_scratch(n), np.zeros(1, np.int64), np.zeros((room, room)),
@@ -53,18 +47,21 @@ class Chain(LineRows):
 
     def widen(self, size: int) -> None:
         """Make room for closed classes of this size."""
-        self.kernel = self._with_room(max(size, self._room))
+        self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
     def forecast(self, row: Vector, context: Any) -> Play:
         """One closed class of grid points."""
-        grid = self._grids[int(row[LEVEL])]
-        with _ONE_AT_A_TIME:
-            size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
-            while size < 0:
+        grid, size = self._grids[int(row[LEVEL])], -1
+        while size < 0:
+            walk = self.kernel.walk
+            # arrays of its own: streams of a kind share the others, maybe in several threads
+            members, shares = np.zeros_like(walk[3]), np.zeros_like(walk[4])
+            targets = np.zeros(len(members))
+            own = (*walk[:3], members, shares, *walk[5:])
+            size = kernel.chain_forecast(grid, row, own, targets)
+            if size < 0:
                 self.widen(-2 * size)
-                size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
-            members, shares = self.kernel.walk[3:5]
-            return members[:size].copy(), shares[:size].copy(), self.kernel.targets[:size].copy()
+        return members[:size].copy(), shares[:size].copy(), targets[:size].copy()
 
     def draw(self, play: Play, u: float) -> int:
         """The place in the class."""
@@ -107,6 +104,6 @@ class Chain(LineRows):
             raise ValueError(
                 f"play must be members, shares and targets, got {len(numbers)} numbers"
             )
-        members = check_indices(numbers[:size], len(self.points(level)))
+        members = check_members(numbers[:size], self.spec.levels[level].size(2))
         shares = check_shares(numbers[size : 2 * size])
-        return np.array(members), shares, check_unit(np.array(numbers[2 * size :]))
+        return members, shares, check_unit(np.array(numbers[2 * size :]))

@@ -11,8 +11,8 @@ from fullswap.kernels import experts as kernel
 from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
 from fullswap.kernels.logistic import PLATT_VARIANCE
 from fullswap.online.claims import Claim
-from fullswap.online.expert_rows import ODDS_BLANK, ExpertRows
-from fullswap.online.kind import Play
+from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
+from fullswap.online.kind import Play, slack_of
 from fullswap.online.line import check_pair, pair_support
 from fullswap.online.line_rows import mean_outcomes, sums_agree
 from fullswap.online.plays import check_unit
@@ -26,6 +26,7 @@ class Experts(ExpertRows):
     """A play is (left, right, share of left, memo): all that was advised at the forecast."""
 
     columns = kernel.COLUMNS
+    variance = PLATT_VARIANCE
 
     @property
     def base(self) -> int:
@@ -112,7 +113,7 @@ class Experts(ExpertRows):
         """The same, checked; an absent model is NaN."""
         if len(numbers) != 3 + self._memo:
             raise ValueError(f"play must be {3 + self._memo} numbers, got {len(numbers)}")
-        pair = check_pair(numbers, len(self.points(level)))
+        pair = check_pair(numbers, self.spec.levels[level].size(2))
         memo = np.array(numbers[3:])
         first, last = kernel.MEMO_HEAD, kernel.MEMO_HEAD + self.inputs
         check_unit(memo[:first])
@@ -123,7 +124,7 @@ class Experts(ExpertRows):
         logits = memo[last : last + self.inputs]
         if not (
             present.any()
-            and np.isfinite(logits).all()
+            and (np.abs(logits) <= LARGEST_LOGIT).all()
             and (opinions.all(axis=1) == ~present).all()
             and (opinions.any(axis=1) == ~present).all()
         ):
@@ -149,17 +150,17 @@ class Experts(ExpertRows):
         begin = self.base - self._platt - self._bins
         platt = row[begin : begin + self._platt].reshape(-1, kernel.PLATT // 2)
         bins = row[begin + self._platt : self.base].reshape(-1, 2)
-        slack = 1e-9 * (1 + row[MASS])
+        slack = slack_of(row)
+        precision = platt[:, [PRECISION, CROSS, CROSS, SLOPE_PRECISION]].reshape(-1, 2, 2)
         sound = (
             self._check_mix(row)
             and sums_agree(weights, ones, row)
             and (columns[weights == 0, kernel.ODDS] == ODDS_BLANK).all()
             and (np.abs(columns[:, kernel.ODDS] - ODDS_BLANK) <= 2 * weights + slack).all()
-            and (platt[:, PRECISION] > 0).all()
-            and (platt[:, PRECISION] * platt[:, SLOPE_PRECISION] > platt[:, CROSS] ** 2).all()
-            and (bins[:, 0] >= 0).all()
-            and (np.abs(bins[:, 1]) <= bins[:, 0] + slack).all()
-            and bins[:, 0].sum() <= self.inputs * row[MASS] * (1 + 1e-9) + slack
+            and self._check_recalibrations(row, platt[:, [INTERCEPT, SLOPE]], precision)
+            and (np.abs(bins[:, 1]) <= bins[:, 0]).all()
+            and bins[:, 0].sum() <= self.inputs * (row[MASS] + slack)
+            and row[ROUNDING] >= 0
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its experts do not agree")

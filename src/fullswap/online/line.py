@@ -10,7 +10,7 @@ from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import line as kernel
 from fullswap.kernels.columns import LEVEL
 from fullswap.online.kind import Play
-from fullswap.online.line_rows import LineRows
+from fullswap.online.line_rows import LARGEST_LOGIT, LineRows
 from fullswap.online.plays import check_indices, check_shares, check_unit
 
 
@@ -76,12 +76,12 @@ class Line(LineRows):
         """The five numbers, checked."""
         if len(numbers) != 5:
             raise ValueError(f"play must be 5 numbers, got {len(numbers)}")
-        left, right, share = check_pair(numbers, len(self.points(level)))
+        left, right, share = check_pair(numbers, self.spec.levels[level].size(2))
         targets = np.array(numbers[3:])
         if self.spec.loss != "log":
             check_unit(targets)
-        elif not np.isfinite(targets).all():
-            raise ValueError(f"play must be finite, got {numbers}")
+        elif not (np.abs(targets) <= LARGEST_LOGIT).all():
+            raise ValueError(f"play must have logits of at most {LARGEST_LOGIT:g}, got {numbers}")
         return (left, right, share, *targets.tolist())
 
 

@@ -12,8 +12,8 @@ from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQU
 from fullswap.kernels.experts import KINDS, TOTALS
 from fullswap.kernels.logistic import SCALING_VARIANCE
 from fullswap.online.claims import Claim
-from fullswap.online.expert_rows import ODDS_BLANK, ExpertRows
-from fullswap.online.kind import Play
+from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
+from fullswap.online.kind import Play, slack_of
 from fullswap.online.lattices import lookup_of
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
 from fullswap.theorems import IMAGINED
@@ -23,6 +23,7 @@ class MeshExperts(ExpertRows, SimplexRows):
     """A play is (members, shares, what they recommend, their means, memo), arrays."""
 
     squared_diameter = 2.0
+    variance = SCALING_VARIANCE
     last_kind = "shifted by likeliest class"
 
     @property
@@ -78,32 +79,32 @@ class MeshExperts(ExpertRows, SimplexRows):
         return self._with_room(self.width)
 
     def _with_room(self, room: int) -> Any:
-        self._room = room
         return kernel.MeshSpec(
             *self._arguments, self._walk(room), self._work, self._matrix, self._ticket(room)
         )
 
     def _ticket(self, room: int) -> tuple[Any, ...]:
-        classes, n = self.spec.classes, len(self._grid)
+        classes = self.spec.classes
         memo = np.zeros((1 + 2 * self.inputs + self.experts, classes))
         # a search that finds a closed class may list the whole grid before it is cut
         return (
-            np.zeros(max(n, room), np.int64), np.zeros(max(room, classes)),
+            np.zeros(max(self._largest, room), np.int64), np.zeros(max(room, classes)),
             np.zeros((room, classes)), np.zeros((room, classes)), memo,
         )  # fmt: skip
 
     def widen(self, size: int) -> None:
         """Make room for supports of this size."""
-        self.kernel = self._with_room(max(size, self._room))
+        self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
     def forecast(self, row: Vector, context: Any) -> Play:
         """A stationary distribution on a few points; the memo is all that was advised."""
         size = -1
         while size < 0:
-            ticket = self._ticket(self._room)
+            walk = self.kernel.walk
+            ticket = self._ticket(len(walk[2]))
             size = kernel.mesh_forecast(
-                self._grid, row, self.base, IMAGINED, self._lattice, self.kernel.walk, self._work,
-                context, self.inputs, ticket,
+                self._grid, row, self.base, IMAGINED, self._lattice, walk, self._work, context,
+                self.inputs, ticket,
             )  # fmt: skip
             if size < 0:
                 self.widen(-2 * size)
@@ -148,7 +149,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         if not (
             present.any()
             and (present.all() or self.spec.models > 1)
-            and np.isfinite(logs).all()
+            and (np.abs(logs) <= LARGEST_LOGIT).all()
             and np.isnan(memo[1 : 1 + self.inputs][~present]).all()
             and np.isnan(opinions[~present]).all()
         ):
@@ -162,7 +163,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         """Calibration error first, then the excess Brier score against each expert."""
         columns = self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES :]
-        means = ones / np.where(weights > 0, weights, 1.0)[:, None]
+        means = _means(weights, ones)
         error = float((weights * np.square(self.points(int(row[LEVEL])) - means).sum(axis=1)).sum())
         regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
         most = float(row[ROUNDING_MOST])
@@ -174,19 +175,23 @@ class MeshExperts(ExpertRows, SimplexRows):
         begin = self.base - self._scaling - self._likely
         scaling = row[begin : begin + self._scaling].reshape(-1, classes + 1, classes + 2)
         likely = row[begin + self._scaling : self.base].reshape(-1, 1 + classes)
-        mass = float(row[MASS])
-        slack = 1e-9 * (1 + mass)
+        slack = slack_of(row)
         odds = columns[:, kernel.ODDS]
-        precision = scaling[:, :, 1:]
         sound = (
             self._check_mix(row)
-            and vectors_agree(weights, ones, mass)
+            and (ones >= 0).all()
+            and (ones <= weights[:, None]).all()  # rounding keeps this order
+            and vectors_agree(weights, _means(weights, ones), row)
             and (odds[weights == 0] == ODDS_BLANK).all()
             and (np.abs(odds - ODDS_BLANK) <= 2 * weights + slack).all()
-            and (np.abs(precision - precision.transpose(0, 2, 1)) <= slack).all()
-            and (np.linalg.eigvalsh(precision) > 0).all()
-            and (likely[:, 0] >= 0).all()
-            and (np.abs(likely[:, 1:]) <= likely[:, :1] + slack).all()
+            and self._check_recalibrations(row, scaling[:, :, 0], scaling[:, :, 1:])
+            and (np.abs(likely[:, 1:]) <= likely[:, :1]).all()
+            and likely[:, 0].sum() <= self.inputs * (row[MASS] + slack)
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its experts do not agree")
+
+
+def _means(weights: Vector, ones: Points) -> Points:
+    """Mean outcomes (n, K) of the points, 0 where there was none."""
+    return ones / np.where(weights > 0, weights, 1.0)[:, None]

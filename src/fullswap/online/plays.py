@@ -20,6 +20,14 @@ def check_indices(numbers: Sequence[float] | Vector, size: int) -> list[int]:
     return indices
 
 
+def check_members(numbers: Sequence[float] | Vector, size: int) -> Indices:
+    """The same, in rising order: a support has no point twice."""
+    members = np.array(check_indices(numbers, size))
+    if not (np.diff(members) > 0).all():
+        raise ValueError(f"play must have its points in rising order, got {list(numbers)}")
+    return members
+
+
 def check_shares(numbers: Sequence[float] | Vector) -> Vector:
     """Numbers >= 0 that sum to 1."""
     shares = np.array(numbers, dtype=float)
