@@ -124,17 +124,19 @@ class Pending:
 
     def add(self, ticket: Forecast) -> None:
         """One more waits."""
-        if self.tickets and self._counts is not None:
-            self._count(ticket, 1)
+        counts, self._counts = self._counts, None  # should an interrupt come, they are made anew
         self.tickets[ticket.id] = ticket
+        if counts is not None:
+            self._count(counts, ticket, 1)
+            self._counts = counts
 
     def remove(self, ticket: Forecast) -> None:
-        """This one waits no longer."""
+        """One waits no longer."""
+        counts, self._counts = self._counts, None
         del self.tickets[ticket.id]
-        if not self.tickets:
-            self._counts = None
-        elif self._counts is not None:
-            self._count(ticket, -1)
+        if counts is not None and self.tickets:
+            self._count(counts, ticket, -1)
+            self._counts = counts
 
     def find(self, forecast: Any, next_id: int) -> Forecast:
         """The forecast that is meant by itself, by its id, or by None if it is the only one."""
@@ -175,17 +177,18 @@ class Pending:
         return max(self._totals(kind, level).values(), default=0)
 
     def _totals(self, kind: Kind, level: int) -> dict[int, int]:
-        if self._counts is None or self._level != level:
-            self._counts, self._level = {}, level
+        counts = self._counts
+        if counts is None or self._level != level:
+            counts, self._counts, self._level = {}, None, level
             for ticket in self.tickets.values():
-                self._count(ticket, 1)
-        return self._counts
+                self._count(counts, ticket, 1)
+            self._counts = counts  # whole, or not at all
+        return counts
 
-    def _count(self, ticket: Forecast, by: int) -> None:
-        assert self._counts is not None
+    def _count(self, counts: dict[int, int], ticket: Forecast, by: int) -> None:
         for index in ticket.learners(self._level):
-            count = self._counts.get(index, 0) + by
+            count = counts.get(index, 0) + by
             if count > 0:
-                self._counts[index] = count
+                counts[index] = count
             else:
-                self._counts.pop(index, None)
+                counts.pop(index, None)
