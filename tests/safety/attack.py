@@ -42,7 +42,7 @@ def demand(holds: Any, what: str) -> None:
 
 
 def check_certificates(forecaster: OnlineForecaster, fresh: bool) -> None:
-    """Finite, of the right signs, and not below what the ledger gives; true if nothing ran since."""
+    """Finite, of the right signs, no less than the ledger gives; and true if nothing ran since."""
     kind, row = forecaster._kind, forecaster._rows.arena
     demand(np.isfinite(row).all(), "row is finite")
     mass, level, scale = float(row[MASS]), int(row[LEVEL]), kind.spec.max_weight

@@ -1,4 +1,4 @@
-"""Saved states with something changed: a column, a field, a ticket, the spec; checksums made right."""
+"""Saved states with something changed: columns, fields, tickets, spec; the checksum made right."""
 
 from __future__ import annotations
 
