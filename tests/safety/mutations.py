@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from fullswap.forecasting.state import pack, pack_row, unpack_row
-from fullswap.kernels.columns import HEAD
+from fullswap.kernels.columns import DELAY, HEAD, HINT, LEARNT, NEXT_ID, OVERLAP
+from fullswap.kernels.experts import TOTALS
+from fullswap.online.kinds import kind_of
+from fullswap.online.spec import Spec
 
 NUMBERS = [
     np.nan, np.inf, -np.inf, -1.0, -50.0, 1e9, 1e300, -1e300, 0.5, 0.0, 1.0, 2.0, 1e-300, 5e-324,
@@ -235,10 +238,79 @@ def counts(body: Body, rng: np.random.Generator) -> None:
         row[rng.integers(HEAD)] += rng.choice([-1.0, 1.0, 2.0, 10.0, -10.0, 0.5])
 
 
+# --- changes that hide better -----------------------------------------------------------------
+
+
+def points_swapped(body: Body, rng: np.random.Generator) -> None:
+    """Two grid points with all that they learnt: every sum stays as it was."""
+    kind = kind_of(Spec.from_dict(body["spec"]))
+    columns = kind.point_columns(body["row"])
+    i, j = rng.integers(len(columns), size=2)
+    columns[[i, j]] = columns[[j, i]]
+
+
+def extremes(body: Body, rng: np.random.Generator) -> None:
+    """Odds, recalibrations or errors of bins as far as they may go, in many columns at once."""
+    row = body["row"]
+    kind = kind_of(Spec.from_dict(body["spec"]))
+    shared = row[HEAD : kind.base]
+    with_points = rng.random() < 0.5 or not len(shared)
+    part = kind.point_columns(row)[:, rng.integers(kind.columns)] if with_points else shared
+    chosen = rng.random(len(part)) < rng.choice([0.02, 0.3, 1.0])
+    values = [1e6, -1e6, 9e5, 1.0, -1.0, 0.2, 10.0, -10.0, 0.0]
+    part[chosen] = np.where(
+        rng.random(int(chosen.sum())) < 0.5, rng.choice(values), part[chosen] * rng.uniform(-1, 1)
+    )
+
+
+def recalibration(body: Body, rng: np.random.Generator) -> None:
+    """A parameter of a recalibration as far as it may go."""
+    kind = kind_of(Spec.from_dict(body["spec"]))
+    if not kind.spec.models:
+        return head(body, rng)
+    begin = HEAD + TOTALS + 3 * kind.experts
+    # slope and bias stand first, then their precision
+    width = 5 if kind.spec.classes == 2 else (kind.spec.classes + 1) * (kind.spec.classes + 2)
+    step = 1 if kind.spec.classes == 2 else kind.spec.classes + 2
+    place = begin + width * int(rng.integers(2 * kind.inputs)) + step * int(rng.integers(2))
+    body["row"][place] = rng.choice([1e6, -1e6, 40.0, -40.0, 700.0, -700.0, 1e-300])
+    return None
+
+
+def head(body: Body, rng: np.random.Generator) -> None:
+    """Counts that could have been others."""
+    row = body["row"]
+    row[HINT] = rng.integers(-1, 30)
+    row[OVERLAP] = rng.integers(0, 6)
+    row[DELAY] = rng.integers(0, row[OVERLAP] + 1)
+    row[LEARNT] = rng.integers(-1, max(row[NEXT_ID], 1))
+    row[NEXT_ID] += rng.choice([0.0, 1.0, 1000.0, 2.0**51])
+
+
+def another_play(body: Body, rng: np.random.Generator) -> None:
+    """A ticket with other numbers of the kind that it has."""
+    if not body["pending"]:
+        return head(body, rng)
+    own = body["pending"][rng.integers(len(body["pending"]))]
+    numbers = own[3]
+    for k, value in enumerate(numbers):
+        if value is None or rng.random() < 0.7:
+            continue
+        if float(value).is_integer():
+            numbers[k] = float(value + rng.integers(-1, 2))
+        elif 0 < value < 1:
+            numbers[k] = float(rng.choice([rng.random(), 0.0, 1.0, 1e-300, value]))
+        else:
+            numbers[k] = float(rng.uniform(-10, 10))
+    own[2] = int(rng.integers(0, 3))
+    return None
+
+
 MUTATIONS: list[tuple[Callable[[Body, np.random.Generator], None], int]] = [
     (column, 5), (two_columns, 3), (neighbouring_columns, 4), (scaled, 2), (all_share_in_one, 1),
     (length, 1), (permuted, 2), (spec_field, 4), (lattice, 4), (ticket, 8), (tickets, 1),
-    (field, 1), (draws, 1), (counts, 3),
+    (field, 1), (draws, 1), (counts, 3), (points_swapped, 3), (extremes, 4), (recalibration, 3),
+    (head, 4), (another_play, 6),
 ]  # fmt: skip
 """What can be changed, and how often it is."""
 
@@ -253,7 +325,7 @@ def mutated(text: str, rng: np.random.Generator) -> tuple[str, str]:
         try:
             with np.errstate(all="ignore"):
                 mutate(body, rng)
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
             if not names:
                 raise
             continue  # the first change left nothing for the second to change

@@ -42,6 +42,8 @@ def context(forecaster: OnlineForecaster, rng: np.random.Generator) -> tuple:
         return ()
     p = rng.random((spec.models, spec.classes)) + 1e-3
     p /= p.sum(axis=1, keepdims=True)
+    if rng.random() < 0.1:  # a model that is sure
+        p[0] = np.eye(spec.classes)[rng.integers(spec.classes)]
     if spec.models > 1 and rng.random() < 0.5:
         p[rng.integers(spec.models)] = np.nan
     return (p[:, 1],) if spec.classes == 2 else (p,)

@@ -177,6 +177,16 @@ def test_a_forecast_not_yet_made_has_not_been_learnt():
     refuses(forecaster, change, "its counts do not agree")
 
 
+def test_one_point_is_not_played_by_halves():
+    """It would wait twice for one outcome."""
+    forecaster = in_the_middle("line, log", True)
+
+    def change(body):
+        body["pending"][0][3][:3] = [4.0, 4.0, 0.5]
+
+    refuses(forecaster, change, "on neighbours")
+
+
 def test_a_support_has_no_point_twice():
     forecaster = in_the_middle("simplex", True)
 

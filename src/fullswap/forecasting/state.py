@@ -37,6 +37,8 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
         raise ValueError(f"text must have at most {MOST_BYTES} characters, got {len(text)}")
     try:
         body = json.loads(text)
+        checksum = body.pop("checksum", None) if isinstance(body, dict) else None
+        fits = checksum == _checksum(body)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"text must be JSON, got something damaged ({error})") from None
     if not isinstance(body, dict) or body.get("format") != FORMAT:
@@ -50,8 +52,7 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
             else "upgrade fullswap to read it"
         )
         raise ValueError(f"text must have state version {VERSION}, got {version!r}: {advice}")
-    checksum = body.pop("checksum", None)
-    if checksum != _checksum(body):
+    if not fits:
         raise ValueError("text must be as it was written, got one that does not fit its checksum")
     if body.get("kind") != kind:
         raise ValueError(
@@ -63,7 +64,7 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
     return body
 
 
-def _checksum(body: dict[str, Any]) -> str:
+def _checksum(body: Any) -> str:
     plain = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
 

@@ -95,9 +95,9 @@ def pair_support(left: int, right: int, share: float) -> tuple[Any, Any]:
 
 
 def check_pair(numbers: list[float], size: int) -> tuple[int, int, float]:
-    """Neighbours on a grid, or one point twice, and the share of the first."""
+    """Neighbours on a grid, or one point twice, and the share of the first: then all."""
     left, right = check_indices(numbers[:2], size)
-    if not 0 <= right - left <= 1:
+    if right - left != 1 and (right != left or numbers[2] != 1):
         raise ValueError(f"play must be on neighbours, got {left} and {right}")
     check_shares([numbers[2], 1 - numbers[2]])
     return left, right, float(numbers[2])
