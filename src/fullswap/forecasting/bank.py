@@ -27,7 +27,6 @@ from fullswap.forecasting.state import (
     unpack_number,
     unpack_stream,
 )
-from fullswap.online.kinds import kind_of
 from fullswap.online.loop import AfterStretch, Recorded, learnt_of, record_of, run_events
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
@@ -270,13 +269,12 @@ class Bank:
             checks.refuse("spec", f"be of kind {' or '.join(skin._kinds)}", spec.kind)
         if not isinstance(stored["streams"], list):
             checks.refuse("streams", "be a list", stored["streams"])
-        kind = kind_of(spec)
         entries = []
         for entry in stored["streams"]:
             if not isinstance(entry, list) or len(entry) != 3:
                 checks.refuse("streams", "be [key, row, pending] each", entry)
             key = key_of(entry[0])
-            entries.append((key, *unpack_stream(kind, entry[1], entry[2], (key,))))
+            entries.append((key, *unpack_stream(spec, entry[1], entry[2], (key,))))
         if len({key for key, _, _ in entries}) < len(entries):
             raise ValueError("streams must have distinct keys, got one twice")
         pattern = object.__new__(skin)

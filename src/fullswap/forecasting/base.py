@@ -147,9 +147,14 @@ class OnlineForecaster(ABC):
                 settle = stream.expect_lateness()
                 return lambda part, recorded: settle(recorded, learnt_of(scales, part))
 
-        recorded = run_events(
-            stream.rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress, watch
-        )
+        try:
+            recorded = run_events(
+                stream.rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress,
+                watch,
+            )  # fmt: skip
+        except BaseException:
+            stream.settle()  # what was learnt stays, on the grid that is due
+            raise
         level = int(stream.row[LEVEL])
         return None if recorded is None else record_of(stream.kind, level, recorded)
 
@@ -228,8 +233,7 @@ class OnlineForecaster(ABC):
         if spec.kind not in cls._kinds:
             checks.refuse("spec", f"be of kind {' or '.join(cls._kinds)}", spec.kind)
         seed, stream = (unpack_number(name, stored[name]) for name in ("seed", "stream"))
-        kind = kind_of(spec)
-        row, tickets = unpack_stream(kind, stored["row"], stored["pending"])
+        row, tickets = unpack_stream(spec, stored["row"], stored["pending"])
         self = object.__new__(cls)
         self._adopt(spec, Draws(seed, stream), row)
         for ticket in tickets:

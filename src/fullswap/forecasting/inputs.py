@@ -84,7 +84,7 @@ def scale_of(weight: Any, max_weight: float) -> float:
 def scales_of(sample_weight: Any, events: int, max_weight: float) -> Vector:
     """Weights of many events as shares of the largest; no entries if all are 1."""
     if sample_weight is None:
-        return np.zeros(0) if max_weight == 1.0 else np.full(events, 1.0 / max_weight)
+        return np.zeros(0) if max_weight == 1.0 else np.full(events, scale_of(1.0, max_weight))
     weights = checks.numbers("sample_weight", sample_weight)
     if weights.shape != (events,):
         checks.refuse_shape("sample_weight", f"({events},)", weights)

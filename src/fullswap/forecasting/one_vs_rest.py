@@ -334,11 +334,11 @@ class OneVsRest:
             checks.refuse(
                 "classes", f"be a list of {least} to {MOST_CLASSES}", type(parts).__name__
             )
-        kind, entries = kind_of(spec), []
+        entries = []
         for k, entry in enumerate(parts):
             if not isinstance(entry, list) or len(entry) != 2:
                 checks.refuse("classes", "be [row, pending] each", entry)
-            entries.append(unpack_stream(kind, entry[0], entry[1], (k,)))
+            entries.append(unpack_stream(spec, entry[0], entry[1], (k,)))
         counts = {
             (row[ROUNDS], row[NEXT_ID], tuple(ticket.id for ticket in tickets))
             for row, tickets in entries

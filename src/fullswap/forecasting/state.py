@@ -13,7 +13,8 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.kernels.columns import HEAD, LEARNT, LEVEL, NEXT_ID, ROUNDS
-from fullswap.online.kind import Kind
+from fullswap.online.kinds import kind_of
+from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast
 
 FORMAT = "fullswap forecaster"
@@ -41,6 +42,8 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
         raise ValueError(f"text must have at most {MOST_BYTES} characters, got {len(text)}")
     try:
         body = json.loads(text)
+        checksum = body.pop("checksum", None) if isinstance(body, dict) else None
+        fits = checksum == _checksum(body)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"text must be JSON, got something damaged ({error})") from None
     if not isinstance(body, dict) or body.get("format") != FORMAT:
@@ -54,8 +57,7 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
             else "upgrade fullswap to read it"
         )
         raise ValueError(f"text must have state version {VERSION}, got {version!r}: {advice}")
-    checksum = body.pop("checksum", None)
-    if checksum != _checksum(body):
+    if not fits:
         raise ValueError("text must be as it was written, got one that does not fit its checksum")
     if body.get("kind") != kind:
         raise ValueError(
@@ -67,7 +69,7 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
     return body
 
 
-def _checksum(body: dict[str, Any]) -> str:
+def _checksum(body: Any) -> str:
     plain = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
 
@@ -98,12 +100,15 @@ def unpack_number(name: str, text: Any) -> int:
 
 
 def unpack_stream(
-    kind: Kind, text: Any, pending: Any, key: Any = None
+    spec: Spec, text: Any, pending: Any, key: Any = None
 ) -> tuple[Vector, list[Forecast]]:
-    """A stored row and the forecasts that wait, both checked against the kind."""
+    """A stored row and the forecasts that wait, both checked against the spec."""
     row = unpack_row(text)
-    if len(row) < HEAD:
-        checks.refuse("row", f"have at least {HEAD} columns", len(row))
+    # before anything is laid out: what a short text can ask for stays as small as the text
+    least = HEAD + spec.levels[0].size(spec.classes)
+    if len(row) < least:
+        checks.refuse("row", f"have at least {least} columns", len(row))
+    kind = kind_of(spec)
     kind.check(row)
     if not isinstance(pending, list):
         checks.refuse("pending", "be a list", pending)

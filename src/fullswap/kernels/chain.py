@@ -4,8 +4,8 @@ The recommendation of each point is split between its two neighbours on the grid
 row of a Markov chain, and what is forecast is the stationary distribution of one closed class.
 Rows, sub-learners and losses are those of ``fullswap.kernels.line``.
 
-Symbols: walk = (scratch (n, 6), stamps (1,), dense (w, w), members (n,), shares (≥ n,), rows (n,
-2), splits (n, 2)) as in ``fullswap.kernels.stationary`` · targets (n,): what the members
+Symbols: walk = (scratch (n, 6), stamps (1,), dense (w, w), rows (n, 2), splits (n, 2)) and members
+(n,), shares (≥ n,) as in ``fullswap.kernels.stationary`` · targets (n,): what the members
 recommend.
 """
 
@@ -17,7 +17,7 @@ from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, HINT
-from fullswap.kernels.events import count_event, draw_place, kind_of, note_support
+from fullswap.kernels.events import count_event, kind_of
 from fullswap.kernels.line import COLUMNS, learn_point
 from fullswap.kernels.loop import cell_of
 from fullswap.kernels.stationary import meet, stationary_sparse
@@ -50,9 +50,9 @@ def _meet_split(source, state, row_indices, row_weights):
 
 
 @njit(cache=True)
-def chain_forecast(points, row, walk, targets):
+def chain_forecast(points, row, walk, members, shares, targets):
     """Size of the class (members, shares and targets are written), or −size if it needs room."""
-    scratch, stamps, dense, members, shares, rows, splits = walk
+    scratch, stamps, dense, rows, splits = walk
     stamps[0] += 1
     start = min(max(int(row[HINT]), 0), points.shape[0] - 1)
     size = stationary_sparse(
@@ -96,37 +96,19 @@ class ChainSpec(NamedTuple):
     rate: tuple[float, float, float]
     realised: bool
     walk: tuple[np.ndarray, ...]
+    members: np.ndarray
+    shares: np.ndarray
     targets: np.ndarray
 
 
 @events.implements(events.forecast, ChainSpec)
 def _forecast(spec, points, row, level, contexts, t):
-    return chain_forecast(points, row, spec.walk, spec.targets)
-
-
-@events.implements(events.width_of, ChainSpec)
-def _width_of(spec, ticket):
-    return ticket
-
-
-@events.implements(events.draw, ChainSpec)
-def _draw(spec, ticket, u):
-    return draw_place(spec.walk[4], ticket, u)
-
-
-@events.implements(events.note, ChainSpec)
-def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
-    note_support(spec.walk[3], spec.walk[4], ticket, drawn, offset, t, indices, weights, issued)
+    return chain_forecast(points, row, spec.walk, spec.members, spec.shares, spec.targets)
 
 
 @events.implements(events.learn, ChainSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     chain_learn(
-        points, row, spec.loss, spec.rate, spec.realised, spec.delta[level], spec.walk[3],
-        spec.walk[4], spec.targets, ticket, drawn, g, outcomes[t], number,
+        points, row, spec.loss, spec.rate, spec.realised, spec.delta[level], spec.members,
+        spec.shares, spec.targets, ticket, drawn, g, outcomes[t], number,
     )  # fmt: skip
-
-
-@events.implements(events.lift, ChainSpec)
-def _lift(spec, level, row):
-    row[HINT] = spec.places[spec.first[level - 1] + int(row[HINT])]

@@ -5,13 +5,13 @@ A kind says how by a named tuple of arrays, its spec, for whose type it implemen
 of streams lie in one array, the arena; ``start`` says where. A row whose grid is due to be refined
 moves to a wider place if there is one, else the loop stops and the caller makes room.
 
-Fields of every spec: grid (points of all levels, one after the other), first (L + 1,) where a
-level begins in it · ends (L,) mass at which the next level takes over · places: where the points
-of a level are in the next · blank (points, columns) a point that has learnt nothing · base:
-columns of a row before its points.
+Fields of every spec, which begins with those of a ``Layout``: grid (points of all levels, one
+after the other), first (L + 1,) where a level begins in it · ends (L,) mass at which the next
+level takes over · places: where the points of a level are in the next · blank (points, columns) a
+point that has learnt nothing · base: columns of a row before its points.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.ir as ir
 import numpy as np
@@ -19,8 +19,30 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from fullswap.kernels.columns import LEARNT, LEVEL, MASS, NEXT_ID, ROUNDING_MOST, ROUNDS, SQUARES
+from fullswap.kernels.columns import (
+    HINT,
+    LEARNT,
+    LEVEL,
+    MASS,
+    NEXT_ID,
+    ROUNDING_MOST,
+    ROUNDS,
+    SQUARES,
+)
 from fullswap.kernels.philox import block, lane
+
+
+class Layout(NamedTuple):
+    """What the specs of all kinds begin with."""
+
+    grid: np.ndarray
+    first: np.ndarray
+    ends: np.ndarray
+    places: np.ndarray
+    blank: np.ndarray
+    base: int
+    delta: np.ndarray
+
 
 DONE, NO_ROOM, NARROW = range(3)
 """Why the loop stopped: all events are through · a row must grow · a support is too wide."""
@@ -46,9 +68,37 @@ def forecast(spec, points, row, level, contexts, t):
     raise NotImplementedError
 
 
-def width_of(spec, ticket):
+def learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
+    """Take the outcome of event t with scale g."""
+    raise NotImplementedError
+
+
+def lift(spec, level, row):
+    """What else changes in a row that has come to this level; for most kinds nothing does."""
+    raise NotImplementedError
+
+
+@overload(lift)
+def _lift_nothing(spec, level, row):
+    return None if "strides" in spec.fields else lambda spec, level, row: None
+
+
+# --- supports -----------------------------------------------------------------------------------
+# A ticket is (left, right, share of left, …): two neighbours, or one point twice; or it is the size
+# of a support whose points and shares are in spec.members and spec.shares, minus the size if these
+# are too small.
+
+
+def width_of(ticket):
     """Size of the support, or minus the size for which the work arrays are too small."""
     raise NotImplementedError
+
+
+@overload(width_of, jit_options=INLINE)
+def _width_of(ticket):
+    if isinstance(ticket, types.Integer):
+        return lambda ticket: ticket
+    return lambda ticket: 2
 
 
 def draw(spec, ticket, u):
@@ -56,19 +106,44 @@ def draw(spec, ticket, u):
     raise NotImplementedError
 
 
+@overload(draw, jit_options=INLINE)
+def _draw(spec, ticket, u):
+    if isinstance(ticket, types.Integer):
+        return lambda spec, ticket, u: draw_place(spec.shares, ticket, u)
+    return lambda spec, ticket, u: 0 if u < ticket[2] else 1
+
+
 def note(spec, ticket, drawn, offset, t, indices, weights, issued):
     """Write the forecast down: points as places in the grid of all levels."""
     raise NotImplementedError
 
 
-def learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
-    """Take the outcome of event t with scale g."""
-    raise NotImplementedError
+@overload(note, jit_options=INLINE)
+def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
+    def pair(spec, ticket, drawn, offset, t, indices, weights, issued):
+        indices[t, 0] = offset + ticket[0]
+        indices[t, 1] = offset + ticket[1]
+        weights[t, 0] = ticket[2]
+        weights[t, 1] = 1.0 - ticket[2]
+        issued[t] = offset + (ticket[1] if drawn else ticket[0])
+
+    def several(spec, ticket, drawn, offset, t, indices, weights, issued):
+        for k in range(indices.shape[1]):
+            indices[t, k] = offset + spec.members[k] if k < ticket else offset
+            weights[t, k] = spec.shares[k] if k < ticket else 0.0
+        issued[t] = offset + spec.members[drawn]
+
+    return several if isinstance(ticket, types.Integer) else pair
 
 
-def lift(spec, level, row):
-    """What else changes in a row that has come to this level."""
-    raise NotImplementedError
+@njit(cache=True, forceinline=True)
+def draw_place(shares, size, u):
+    """The first place whose cumulative share exceeds u."""
+    place, total = 0, shares[0]
+    while place < size - 1 and u >= total:
+        place += 1
+        total += shares[place]
+    return place
 
 
 # --- rows -------------------------------------------------------------------------------------
@@ -91,6 +166,7 @@ def refine(spec, old, new):
         place = spec.base + columns * spec.places[begin + i]
         for k in range(columns):
             new[place + k] = old[spec.base + columns * i + k]
+    new[HINT] = spec.places[begin + int(old[HINT])]
     lift(spec, level + 1, new)
 
 
@@ -176,7 +252,7 @@ def _stretch(
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     while t < stop:
         ticket = forecast(spec, points, row, level, contexts, t)
-        size = width_of(spec, ticket)
+        size = width_of(ticket)
         if size < 0 or (record and size > width):
             return t, NARROW
         if number >> 2 != drawn_block:
@@ -250,35 +326,6 @@ def count_event(row, g, square, delta, number):
         row[ROUNDING_MOST] += g * delta
     row[ROUNDS] += 1.0
     row[LEARNT] = number
-
-
-@njit(cache=True, forceinline=True)
-def note_pair(left, right, share, drawn, offset, t, indices, weights, issued):
-    """Write a crossing down: two neighbours, or one point twice."""
-    indices[t, 0] = offset + left
-    indices[t, 1] = offset + right
-    weights[t, 0] = share
-    weights[t, 1] = 1.0 - share
-    issued[t] = offset + (right if drawn else left)
-
-
-@njit(cache=True, forceinline=True)
-def draw_place(shares, size, u):
-    """The first place whose cumulative share exceeds u."""
-    place, total = 0, shares[0]
-    while place < size - 1 and u >= total:
-        place += 1
-        total += shares[place]
-    return place
-
-
-@njit(cache=True, forceinline=True)
-def note_support(members, shares, size, drawn, offset, t, indices, weights, issued):
-    """Write a support down; weight 0 beyond it."""
-    for k in range(indices.shape[1]):
-        indices[t, k] = offset + members[k] if k < size else offset
-        weights[t, k] = shares[k] if k < size else 0.0
-    issued[t] = offset + members[drawn]
 
 
 def implements(verb, kind):

@@ -285,32 +285,12 @@ def _forecast(spec, points, row, level, contexts, t):
     return experts_forecast(points, row, spec.base, spec.imagined, inputs, spec.memo)
 
 
-@events.implements(events.width_of, ExpertsSpec)
-def _width_of(spec, ticket):
-    return 2
-
-
-@events.implements(events.draw, ExpertsSpec)
-def _draw(spec, ticket, u):
-    return 0 if u < ticket[2] else 1
-
-
-@events.implements(events.note, ExpertsSpec)
-def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
-    events.note_pair(ticket[0], ticket[1], ticket[2], drawn, offset, t, indices, weights, issued)
-
-
 @events.implements(events.learn, ExpertsSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     experts_learn(
         points, row, spec.base, spec.prior, spec.delta[level], spec.realised, ticket[0], ticket[1],
         ticket[2], spec.memo, drawn, g, outcomes[t], number,
     )  # fmt: skip
-
-
-@events.implements(events.lift, ExpertsSpec)
-def _lift(spec, level, row):
-    pass
 
 
 # --- single events from Python: one array costs less than several numbers ------------------------

@@ -27,7 +27,7 @@ from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, LOST, MASS
-from fullswap.kernels.events import count_event, draw_place, kind_of, note_support
+from fullswap.kernels.events import count_event, kind_of
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,
@@ -341,6 +341,8 @@ class MeshSpec(NamedTuple):
     walk: tuple[np.ndarray, ...]
     work: tuple[np.ndarray, np.ndarray]
     matrix: np.ndarray
+    members: np.ndarray
+    shares: np.ndarray
     ticket: tuple[np.ndarray, ...]
 
 
@@ -353,30 +355,9 @@ def _forecast(spec, points, row, level, contexts, t):
     )  # fmt: skip
 
 
-@events.implements(events.width_of, MeshSpec)
-def _width_of(spec, ticket):
-    return ticket
-
-
-@events.implements(events.draw, MeshSpec)
-def _draw(spec, ticket, u):
-    return draw_place(spec.ticket[1], ticket, u)
-
-
-@events.implements(events.note, MeshSpec)
-def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
-    members, shares = spec.ticket[0], spec.ticket[1]
-    note_support(members, shares, ticket, drawn, offset, t, indices, weights, issued)
-
-
 @events.implements(events.learn, MeshSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     mesh_learn(
         points, row, spec.base, spec.prior, spec.delta[level], np.inf, spec.realised, spec.matrix,
         spec.ticket, ticket, drawn, g, outcomes[t], number,
     )  # fmt: skip
-
-
-@events.implements(events.lift, MeshSpec)
-def _lift(spec, level, row):
-    pass

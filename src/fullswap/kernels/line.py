@@ -149,32 +149,12 @@ def _forecast(spec, points, row, level, contexts, t):
     return line_forecast(points, row)
 
 
-@events.implements(events.width_of, LineSpec)
-def _width_of(spec, ticket):
-    return 2
-
-
-@events.implements(events.draw, LineSpec)
-def _draw(spec, ticket, u):
-    return 0 if u < ticket[2] else 1
-
-
-@events.implements(events.note, LineSpec)
-def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
-    events.note_pair(ticket[0], ticket[1], ticket[2], drawn, offset, t, indices, weights, issued)
-
-
 @events.implements(events.learn, LineSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     line_learn(
         points, row, spec.loss, spec.rate, spec.realised, spec.delta[level], ticket, drawn, g,
         outcomes[t], number,
     )  # fmt: skip
-
-
-@events.implements(events.lift, LineSpec)
-def _lift(spec, level, row):
-    row[HINT] = spec.places[spec.first[level - 1] + int(row[HINT])]
 
 
 # --- single events from Python: one array costs less than several numbers ------------------------

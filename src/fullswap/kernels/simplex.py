@@ -19,7 +19,7 @@ from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, LOST, MASS
-from fullswap.kernels.events import count_event, draw_place, kind_of, note_support
+from fullswap.kernels.events import count_event, kind_of
 from fullswap.kernels.fixed_point import MEAN, WEIGHT, simplex_mix
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.stationary import meet, stationary_sparse
@@ -147,6 +147,8 @@ class SimplexSpec(NamedTuple):
     lookup_first: np.ndarray
     work: tuple[np.ndarray, np.ndarray]
     walk: tuple[np.ndarray, ...]
+    members: np.ndarray
+    shares: np.ndarray
     ticket: tuple[np.ndarray, ...]
 
 
@@ -155,22 +157,6 @@ def _forecast(spec, points, row, level, contexts, t):
     begin, end = spec.lookup_first[level], spec.lookup_first[level + 1]
     lattice = (spec.cells[level], spec.strides[level], spec.lookup[begin:end])
     return simplex_forecast(row, spec.base, lattice, spec.work, spec.limit, spec.walk, spec.ticket)
-
-
-@events.implements(events.width_of, SimplexSpec)
-def _width_of(spec, ticket):
-    return ticket
-
-
-@events.implements(events.draw, SimplexSpec)
-def _draw(spec, ticket, u):
-    return draw_place(spec.ticket[1], ticket, u)
-
-
-@events.implements(events.note, SimplexSpec)
-def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
-    members, shares = spec.ticket[0], spec.ticket[1]
-    note_support(members, shares, ticket, drawn, offset, t, indices, weights, issued)
 
 
 @events.implements(events.learn, SimplexSpec)

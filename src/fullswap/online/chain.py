@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from fullswap.base.draws import Words
-from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Indices, Vector
 from fullswap.kernels import chain as kernel
 from fullswap.kernels.columns import MASS
+from fullswap.kernels.events import Layout
 from fullswap.kernels.stationary import make_scratch
-from fullswap.online.kind import Play
+from fullswap.online.kind import Play, grids_of
 from fullswap.online.line_rows import LineRows
-from fullswap.online.plays import check_indices, check_shares, check_unit, give_id
+from fullswap.online.plays import check_members, check_shares, check_unit, give_id
 
 ROOM = 16
 """Points in a closed class that fit at first; classes are rarely wider."""
-
-
-_ONE_AT_A_TIME = Lock()
-"""Streams of one kind share scratch, and may be used by several threads."""
 
 
 class Chain(LineRows):
@@ -31,44 +27,41 @@ class Chain(LineRows):
     width = ROOM
     pairs = False
 
-    def _compile(
-        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
-        deltas: Vector,
-    ) -> Any:  # fmt: skip
-        self._grids = [grid[a:b] for a, b in zip(first, first[1:], strict=False)]
-        self._arguments = (
-            grid, first, ends, places, blank, self.base, deltas, self._loss, self._rate,
-            self.spec.realised,
-        )  # fmt: skip
+    def _compile(self, layout: Layout) -> Any:
+        self._grids = grids_of(layout)
+        self._layout = layout
         return self._with_room(ROOM)
 
     def _with_room(self, room: int) -> Any:
-        self._room = room
         n = max(len(grid) for grid in self._grids)
         walk = (
             make_scratch(n), np.zeros(1, np.int64), np.zeros((room, room)),
-            np.zeros(n, np.int64), np.zeros(max(n, room)), np.zeros((n, 2), np.int64),
-            np.zeros((n, 2)),
+            np.zeros((n, 2), np.int64), np.zeros((n, 2)),
         )  # fmt: skip
-        return kernel.ChainSpec(*self._arguments, walk, np.zeros(n))
+        support = np.zeros(n, np.int64), np.zeros(max(n, room)), np.zeros(n)
+        return kernel.ChainSpec(
+            *self._layout, self._loss, self._rate, self.spec.realised, walk, *support
+        )
 
     def widen(self, size: int) -> None:
         """Make room for closed classes of this size."""
-        self.kernel = self._with_room(max(size, self._room))
+        self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
     def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """One closed class of grid points."""
         grid = self._grids[self.level_of(row)]
 
         def forecast(context: Any, count: int) -> Play:
-            with _ONE_AT_A_TIME:
-                size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
-                while size < 0:
+            size = -1
+            while size < 0:
+                spec = self.kernel
+                # arrays of its own: streams of a kind share the others, maybe in several threads
+                members, shares = np.zeros_like(spec.members), np.zeros_like(spec.shares)
+                targets = np.zeros_like(spec.targets)
+                size = kernel.chain_forecast(grid, row, spec.walk, members, shares, targets)
+                if size < 0:
                     self.widen(-2 * size)
-                    size = kernel.chain_forecast(grid, row, self.kernel.walk, self.kernel.targets)
-                _, _, _, members, shares, _, _ = self.kernel.walk
-                targets = self.kernel.targets
-                parts = members[:size].copy(), shares[:size].copy(), targets[:size].copy()
+            parts = members[:size].copy(), shares[:size].copy(), targets[:size].copy()
             return (*give_id(row, count, source, parts[1]), *parts)
 
         return forecast
@@ -103,6 +96,6 @@ class Chain(LineRows):
         size, rest = divmod(len(numbers), 3)
         if rest or not size:
             raise ValueError(f"play must be members, shares, targets, got {len(numbers)} numbers")
-        members = np.array(check_indices(numbers[:size], len(self.points(level))))
+        members = check_members(numbers[:size], self.spec.levels[level].size(2))
         shares = check_shares(numbers[size : 2 * size])
         return members, shares, check_unit(np.array(numbers[2 * size :]))

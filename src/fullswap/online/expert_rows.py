@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
-from fullswap.base.protocols import Vector
+from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDS
 from fullswap.kernels.experts import (
@@ -26,19 +27,23 @@ from fullswap.kernels.experts import (
     UPDATES,
 )
 from fullswap.online.claims import Claim
-from fullswap.online.kind import SLACK, Kind
+from fullswap.online.kind import SLACK, Kind, slack_of
 from fullswap.online.lattices import Lattice, points_of
 from fullswap.theorems import LEDGER, OWN_PRIOR, Excess, Recalibration
 
 ODDS_BLANK = math.log(OWN_PRIOR / (1 - OWN_PRIOR))
 """ln of the prior weight of a point's mean over the advice's."""
+LARGEST_LOGIT = 10.0
+"""Of a probability cut at 1e-4, centred or not."""
+MOST_PARAMETER = 1e6
+"""Of a logistic recalibration: beyond any that is learnt, and its exponent is harmless."""
 
 
 class ExpertRows(Kind):
     """Totals and mix at the head of the shared columns, and what follows from them."""
 
-    squared_diameter = 1.0
-    """Largest loss."""
+    variance: ClassVar[float]
+    """Of the parameters of a recalibration, before anything is known."""
     last_kind = "shifted by bin"
     """What the fourth expert of an input does."""
 
@@ -129,17 +134,32 @@ class ExpertRows(Kind):
     def _check_mix(self, row: Vector) -> bool:
         """Whether totals and mix are what a stream can come to."""
         totals, mix = self._mix(row)
-        most = self.squared_diameter * row[MASS] * (1 + SLACK) + SLACK
+        most = self.squared_diameter * (row[MASS] + slack_of(row))
         return bool(
-            (mix[SHARE] >= 0).all()
+            float(totals[UPDATES]).is_integer()
+            and row[MASS] - slack_of(row) <= totals[UPDATES] <= row[ROUNDS]
+            # what every update deals out anew keeps all experts alive
+            and (mix[SHARE] >= self.prior / (1 + max(totals[UPDATES], 0)) * (1 - SLACK)).all()
             and abs(mix[SHARE].sum() - 1) <= SLACK
-            and float(totals[UPDATES]).is_integer()
-            and 0 <= totals[UPDATES] <= row[ROUNDS]
-            and (totals[UPDATES] > 0 or row[MASS] == 0)
             and (totals[1:] >= 0).all()
             and (totals[1:] <= most).all()
             and (mix[1:] >= 0).all()
             and (mix[1:] <= most).all()
+        )
+
+    def _check_recalibrations(self, row: Vector, values: Vector, precision: Points) -> bool:
+        """Whether beliefs are finite, and no less precise than those that they started from.
+
+        ``values`` are means, ``precision`` (m, k, k) what is known of them.
+        """
+        knowledge = np.linalg.eigvalsh(precision)
+        largest = np.abs(precision).max()
+        return bool(
+            (np.abs(values) <= MOST_PARAMETER).all()
+            and (np.abs(precision - precision.transpose(0, 2, 1)) <= SLACK * largest).all()
+            # half: eigenvalues are known to the rounding of the largest
+            and (knowledge >= 0.5 / self.variance).all()
+            and largest <= 1 / self.variance + LARGEST_LOGIT**2 * (row[MASS] + slack_of(row))
         )
 
 

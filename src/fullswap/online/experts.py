@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.draws import Words
-from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Points, Vector
 from fullswap.kernels import experts as kernel
 from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
+from fullswap.kernels.events import Layout
 from fullswap.kernels.logistic import PLATT_VARIANCE
 from fullswap.online.claims import Claim
-from fullswap.online.expert_rows import ODDS_BLANK, ExpertRows
-from fullswap.online.kind import Play
+from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
+from fullswap.online.kind import Play, grids_of, slack_of
 from fullswap.online.line import check_pair, lifted_pair
 from fullswap.online.line_rows import mean_outcomes, sums_agree
 from fullswap.online.plays import check_unit
@@ -29,6 +30,7 @@ class Experts(ExpertRows):
     """A play is (id, drawn, left, right, share of left, memo of all that was advised)."""
 
     columns = kernel.COLUMNS
+    variance = PLATT_VARIANCE
 
     @property
     def base(self) -> int:
@@ -56,22 +58,17 @@ class Experts(ExpertRows):
             (self._blank_mix(), np.tile(one, 2 * self.inputs), np.zeros(self._bins))
         )
 
-    def _compile(
-        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
-        deltas: Vector,
-    ) -> Any:  # fmt: skip
+    def _compile(self, layout: Layout) -> Any:
         how = [self.base, IMAGINED, self.inputs, self.spec.realised]
         self._frames = [
-            np.array([*how, deltas[k], ends[k], *self.prior, *grid[first[k] : first[k + 1]]])
-            for k in range(len(ends))
+            np.array([*how, delta, end, *self.prior, *grid])
+            for delta, end, grid in zip(layout.delta, layout.ends, grids_of(layout), strict=True)
         ]
         self._memo_size = kernel.MEMO_HEAD + 2 * self.inputs + self.experts
         heard = slice(kernel.MEMO_HEAD, kernel.MEMO_HEAD + self.spec.models)
         self._heard = heard if self.spec.models > 1 else kernel.MEMO_HEAD
-        return kernel.ExpertsSpec(
-            grid, first, ends, places, blank, self.base, deltas, self.spec.realised, IMAGINED,
-            self.prior, np.zeros(self._memo_size),
-        )  # fmt: skip
+        memo = np.zeros(self._memo_size)
+        return kernel.ExpertsSpec(*layout, self.spec.realised, IMAGINED, self.prior, memo)
 
     def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """Two neighbours; the memo is all that was advised."""
@@ -105,7 +102,7 @@ class Experts(ExpertRows):
         """The same, checked; an absent model is NaN."""
         if len(numbers) != 3 + self._memo_size:
             raise ValueError(f"play must be {3 + self._memo_size} numbers, got {len(numbers)}")
-        pair = check_pair(numbers, len(self.points(level)))
+        pair = check_pair(numbers, self.spec.levels[level].size(2))
         memo = np.array(numbers[3:])
         first, last = kernel.MEMO_HEAD, kernel.MEMO_HEAD + self.inputs
         check_unit(memo[:first])
@@ -115,7 +112,7 @@ class Experts(ExpertRows):
         silent = np.isnan(memo[last + self.inputs :].reshape(self.inputs, kernel.KINDS))
         if not (
             present.any()
-            and np.isfinite(memo[last : last + self.inputs]).all()
+            and (np.abs(memo[last : last + self.inputs]) <= LARGEST_LOGIT).all()
             and (silent.all(axis=1) == ~present).all()
             and (silent.any(axis=1) == ~present).all()
         ):
@@ -141,17 +138,17 @@ class Experts(ExpertRows):
         begin = self.base - self._platt - self._bins
         platt = row[begin : begin + self._platt].reshape(-1, kernel.PLATT // 2)
         bins = row[begin + self._platt : self.base].reshape(-1, 2)
-        slack = 1e-9 * (1 + row[MASS])
+        slack = slack_of(row)
+        precision = platt[:, [PRECISION, CROSS, CROSS, SLOPE_PRECISION]].reshape(-1, 2, 2)
         sound = (
             self._check_mix(row)
             and sums_agree(weights, ones, row)
             and (columns[weights == 0, kernel.ODDS] == ODDS_BLANK).all()
             and (np.abs(columns[:, kernel.ODDS] - ODDS_BLANK) <= 2 * weights + slack).all()
-            and (platt[:, PRECISION] > 0).all()
-            and (platt[:, PRECISION] * platt[:, SLOPE_PRECISION] > platt[:, CROSS] ** 2).all()
-            and (bins[:, 0] >= 0).all()
-            and (np.abs(bins[:, 1]) <= bins[:, 0] + slack).all()
-            and bins[:, 0].sum() <= self.inputs * row[MASS] * (1 + 1e-9) + slack
+            and self._check_recalibrations(row, platt[:, [INTERCEPT, SLOPE]], precision)
+            and (np.abs(bins[:, 1]) <= bins[:, 0]).all()
+            and bins[:, 0].sum() <= self.inputs * (row[MASS] + slack)
+            and row[ROUNDING] >= 0
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its experts do not agree")

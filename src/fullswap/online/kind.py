@@ -30,6 +30,7 @@ from fullswap.kernels.columns import (
     ROUNDS,
     SQUARES,
 )
+from fullswap.kernels.events import Layout
 from fullswap.online.claims import Claim
 from fullswap.online.lattices import places_in, points_of
 from fullswap.online.spec import Spec
@@ -38,6 +39,12 @@ POINTS_IN_VIEW = 4096
 """Grids are laid out for compiled code up to so many points together; more when needed."""
 SLACK = 1e-9
 """How far sums in a stored row may be from each other: rounding of many additions."""
+MEAN_SLACK = 1e-6
+"""How far running means may be from quotients of sums, and measured errors from their bounds."""
+LARGEST = 1e18
+"""Of a number in a row: no sum over 2^52 events is larger, and squares are far from overflow."""
+MOST_IDS = 2.0**52
+"""Of a row that is read: there is room for as many events more before floats stop counting."""
 
 Play = tuple[Any, ...]
 """What a forecast played and what learning will need of it; each kind has its own."""
@@ -51,11 +58,13 @@ class Kind(ABC):
     pairs: ClassVar[bool] = True
     """Whether a play is (id, drawn, left, right, share of left, …), else (id, drawn, members,
     shares, …); drawn is the place of the draw in the support."""
+    squared_diameter: ClassVar[float] = 1.0
+    """Of the set of forecasts, and the largest squared loss."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.fixed = len(spec.levels) == 1
-        self._view = 0
+        self.kernel: Any = None
         self._grow()
 
     # --- grids --------------------------------------------------------------------------------
@@ -81,6 +90,11 @@ class Kind(ABC):
         first = self._first
         return self._places[first[level] : first[level + 1]]
 
+    @property
+    def _view(self) -> int:
+        """Levels that are laid out: those of the kernels' spec, which changes last and at once."""
+        return 0 if self.kernel is None else len(self.kernel.first) - 1
+
     def reach(self, level: int) -> None:
         """Lay out grids for compiled code up to this level at least."""
         while self._view <= level:
@@ -96,14 +110,12 @@ class Kind(ABC):
         self._first = np.cumsum([0, *(len(grid) for grid in grids)])
         pairs = zip(grids, grids[1:], strict=False)
         self._places = np.concatenate([np.zeros(0, np.int64), *(places_in(a, b) for a, b in pairs)])
-        self._view = view
         ends = np.array([self.spec.end(level) for level in range(view)])
         deltas = np.array([self.rounding_cost(level) for level in range(view)])
         blank = np.concatenate([self._blank_points(level) for level in range(view)])
-        self.kernel = self._compile(
-            np.ascontiguousarray(np.concatenate(grids)), self._first, ends, self._places, blank,
-            deltas,
-        )  # fmt: skip
+        grid = np.ascontiguousarray(np.concatenate(grids))
+        layout = Layout(grid, self._first, ends, self._places, blank, self.base, deltas)
+        self.kernel = self._compile(layout)
 
     def grid(self) -> Points:
         """Values of the points of all grids in view, one after the other."""
@@ -142,10 +154,7 @@ class Kind(ABC):
         return np.zeros(self.base - HEAD)
 
     @abstractmethod
-    def _compile(
-        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
-        deltas: Vector,
-    ) -> Any:  # fmt: skip
+    def _compile(self, layout: Layout) -> Any:
         """The spec of the kernels."""
 
     def widen(self, size: int) -> None:
@@ -237,25 +246,23 @@ class Kind(ABC):
 
     def check(self, row: Vector) -> None:
         """Refuse a row that no sequence of events could have left behind."""
+        if not (np.abs(row) <= LARGEST).all():
+            raise ValueError(f"row must be finite, of magnitude at most {LARGEST:g}, got others")
         level, mass = row[LEVEL], row[MASS]
-        rounds = row[ROUNDS]
-        most = 2.0**53
+        rounds, slack = row[ROUNDS], slack_of(row)
         whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT]]
         sound = (
-            bool(np.isfinite(row).all())
-            and bool((whole == np.floor(whole)).all())
-            and 0 <= rounds <= most
-            and rounds <= row[NEXT_ID] <= most
-            and -1 <= row[LEARNT] < max(row[NEXT_ID], 1)
-            and 0 <= row[DELAY] <= row[OVERLAP] <= most
+            bool((whole == np.floor(whole)).all())
+            and 0 <= rounds <= row[NEXT_ID] <= MOST_IDS
+            and -1 <= row[LEARNT] < row[NEXT_ID]
+            and 0 <= row[DELAY] <= row[OVERLAP] <= row[NEXT_ID]
             and 0 <= mass <= rounds * (1 + SLACK)
             and 0 <= level < len(self.spec.levels)
             and level == self.spec.level_at(mass)
-            and 0 <= row[SQUARES] <= mass * (1 + SLACK) + SLACK
-            and row[LOST] >= 0
-            # recommendations may gain, by disagreeing, as much as a loss can be
-            and -mass * (1 + SLACK) - SLACK <= row[ROUNDING]
-            and row[ROUNDING] <= self.rounding_cost(0) * mass * (1 + SLACK) + SLACK
+            and 0 <= row[SQUARES] <= mass + slack
+            and 0 <= row[LOST] <= self.largest_loss * (mass + slack)
+            # recommendations that disagree gain, at most the largest loss
+            and -mass - slack <= row[ROUNDING] <= row[ROUNDING_MOST] + slack
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its counts do not agree")
@@ -264,9 +271,25 @@ class Kind(ABC):
         if not 0 <= row[HINT] < self.spec.levels[int(level)].size(self.spec.classes):
             raise ValueError(f"row must have its hint on the grid, got {row[HINT]}")
         low, high = self._rounding_range(float(mass))
-        if not low * (1 - SLACK) - SLACK <= row[ROUNDING_MOST] <= high * (1 + SLACK) + SLACK:
+        if not low - slack <= row[ROUNDING_MOST] <= high + slack:
             raise ValueError("row must be what a stream can come to: its rounding is impossible")
         self._check_learnt(row)
+        self._check_claims(row)
+
+    @property
+    def largest_loss(self) -> float:
+        """Of a recommendation, for one event of scale 1."""
+        return self.squared_diameter
+
+    def _check_claims(self, row: Vector) -> None:
+        """Where a bound holds for every run, a row in which it does not is nobody's."""
+        if self.spec.realised or row[DELAY]:
+            return
+        slack = MEAN_SLACK * (1 + row[MASS])
+        for claim in self.claims(row):
+            in_time = not (claim.in_order and row[OVERLAP])
+            if in_time and not claim.measured <= claim.after_the_fact + slack:
+                raise ValueError("row must be what a stream can come to: its bounds do not hold")
 
     def _rounding_range(self, mass: float) -> tuple[float, float]:
         """Least and most Σ g·δ: outcomes learnt on a grid were forecast on it or a coarser one."""
@@ -281,3 +304,14 @@ class Kind(ABC):
     @abstractmethod
     def _check_learnt(self, row: Vector) -> None:
         """The same for what the kind keeps itself."""
+
+
+def slack_of(row: Vector) -> float:
+    """How far sums over all events of a row may be from each other; a sum rounds once an event."""
+    return float((SLACK + row[ROUNDS] * 2.0**-53) * (1 + row[MASS]))
+
+
+def grids_of(layout: Layout) -> list[Points]:
+    """The points of every level that is laid out."""
+    pairs = zip(layout.first, layout.first[1:], strict=False)
+    return [layout.grid[begin:end] for begin, end in pairs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -39,17 +40,46 @@ class Lattice(NamedTuple):
         """What ``to_list`` wrote, checked."""
         if not isinstance(stored, list) or len(stored) not in (2, 3):
             checks.refuse("lattice", "be [shape, cells] or [shape, cells, picks]", stored)
-        shape = checks.one_of("lattice shape", stored[0], SHAPES)
-        cells = checks.whole("lattice cells", stored[1], 1, MOST_CELLS)
         picks = stored[2] if len(stored) == 3 else []
-        if not isinstance(picks, list) or bool(picks) != (shape == "picks"):
-            checks.refuse("lattice picks", "be a list, for shape 'picks' alone", picks)
-        chosen = tuple(checks.whole("lattice pick", pick, 0, cells) for pick in picks)
-        if chosen and (chosen[0] != 0 or chosen[-1] != cells or not _rising(chosen)):
-            checks.refuse("lattice picks", f"rise from 0 to {cells}", picks)
-        if shape == "sines" and cells < 2:
-            checks.refuse("lattice cells", "be at least 2 for shape 'sines'", cells)
-        return cls(shape, cells, chosen)
+        if not isinstance(picks, list):
+            checks.refuse("lattice picks", "be a list", picks)
+        lattice = cls(stored[0], stored[1], tuple(picks))
+        lattice.check()
+        return lattice
+
+    def check(self) -> None:
+        """Refuse what is no grid."""
+        checks.one_of("lattice shape", self.shape, SHAPES)
+        least = 2 if self.shape == "sines" else 1
+        checks.whole("lattice cells", self.cells, least, MOST_CELLS)
+        if not isinstance(self.picks, tuple) or bool(self.picks) != (self.shape == "picks"):
+            checks.refuse("lattice picks", "be given for shape 'picks' alone", self.picks)
+        for pick in self.picks:
+            checks.whole("lattice pick", pick, 0, self.cells)
+        ends = self.picks[:1] + self.picks[-1:]
+        if self.picks and (ends != (0, self.cells) or not _rising(self.picks)):
+            checks.refuse("lattice picks", f"rise from 0 to {self.cells}", self.picks)
+
+    def refines(self, coarse: Lattice) -> bool:
+        """Whether every gap of a coarser grid is halved, or some of them are.
+
+        So a grid has at most 2^(K − 1) times the points of the one before.
+
+        Examples
+        --------
+        >>> coarse = Lattice("even", 4)
+        >>> Lattice("even", 8).refines(coarse), Lattice("even", 12).refines(coarse)
+        (True, False)
+        """
+        if self.shape in ("even", "picks") and coarse.shape in ("even", "picks"):
+            if self.picks or coarse.picks:
+                own, others = set(self._numerators()), coarse._numerators()
+                small = len(own) <= 2 * len(others)
+                return self.cells == coarse.cells and small and own.issuperset(others)
+        return self.shape == coarse.shape and self.cells == 2 * coarse.cells
+
+    def _numerators(self) -> Sequence[int]:
+        return self.picks or range(self.cells + 1)
 
     def size(self, classes: int) -> int:
         """Number of points."""
@@ -70,8 +100,7 @@ def points_of(lattice: Lattice, classes: int) -> Points:
     elif lattice.shape == "sines":
         values = sines(lattice.cells)
     else:
-        numerators = np.array(lattice.picks) if lattice.picks else np.arange(lattice.cells + 1)
-        values = numerators / lattice.cells
+        values = np.array(lattice._numerators()) / lattice.cells
     values.setflags(write=False)
     return values
 

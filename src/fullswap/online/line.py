@@ -9,29 +9,24 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.draws import Words
-from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Vector
 from fullswap.kernels import line as kernel
-from fullswap.online.kind import Kind, Play
-from fullswap.online.line_rows import LineRows
+from fullswap.kernels.events import Layout
+from fullswap.online.kind import Kind, Play, grids_of
+from fullswap.online.line_rows import LARGEST_LOGIT, LineRows
 from fullswap.online.plays import check_indices, check_shares, check_unit
 
 
 class Line(LineRows):
     """A play is (id, drawn, left, right, share of left, and what these two recommend)."""
 
-    def _compile(
-        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
-        deltas: Vector,
-    ) -> Any:  # fmt: skip
+    def _compile(self, layout: Layout) -> Any:
         how = [self._loss, *self._rate, self.spec.realised]
         self._frames = [
-            np.array([*how, deltas[k], ends[k], *grid[first[k] : first[k + 1]]])
-            for k in range(len(ends))
+            np.array([*how, delta, end, *grid])
+            for delta, end, grid in zip(layout.delta, layout.ends, grids_of(layout), strict=True)
         ]
-        return kernel.LineSpec(
-            grid, first, ends, places, blank, self.base, deltas, self._loss, self._rate,
-            self.spec.realised,
-        )  # fmt: skip
+        return kernel.LineSpec(*layout, self._loss, self._rate, self.spec.realised)
 
     def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """One point, or two neighbours."""
@@ -61,19 +56,19 @@ class Line(LineRows):
         """The five numbers, checked."""
         if len(numbers) != 5:
             raise ValueError(f"play must be 5 numbers, got {len(numbers)}")
-        left, right, share = check_pair(numbers, len(self.points(level)))
+        left, right, share = check_pair(numbers, self.spec.levels[level].size(2))
         targets = np.array(numbers[3:])
         if self.spec.loss != "log":
             check_unit(targets)
-        elif not np.isfinite(targets).all():
-            raise ValueError(f"play must be finite, got {numbers}")
+        elif not (np.abs(targets) <= LARGEST_LOGIT).all():
+            raise ValueError(f"play must have logits of at most {LARGEST_LOGIT:g}, got {numbers}")
         return (left, right, share, *targets.tolist())
 
 
 def check_pair(numbers: list[float], size: int) -> tuple[int, int, float]:
-    """Neighbours on a grid, or one point twice, and the share of the first."""
+    """Neighbours on a grid, or one point twice, and the share of the first: then all."""
     left, right = check_indices(numbers[:2], size)
-    if not 0 <= right - left <= 1:
+    if right - left != 1 and (right != left or numbers[2] != 1):
         raise ValueError(f"play must be on neighbours, got {left} and {right}")
     check_shares([numbers[2], 1 - numbers[2]])
     return left, right, float(numbers[2])

@@ -9,13 +9,13 @@ from fullswap.certificates import Quantity
 from fullswap.kernels import line as kernel
 from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.online.claims import Claim
-from fullswap.online.kind import SLACK, Kind
+from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
 from fullswap.theorems import LEDGER, PLAIN_RATE, Forecasts, SteppedForecasts, stepped_rate
 from fullswap.theorems.calibration import log_loss_rounding
 
-TARGET_SLACK = 1e-6
-"""How far a stored running mean may be from the quotient of its sums."""
+LARGEST_LOGIT = 40.0
+"""Of what a point recommends for the log loss, ln(2G + 1) at most; with ln 2 also of its loss."""
 
 
 class LineRows(Kind):
@@ -55,6 +55,11 @@ class LineRows(Kind):
         if self.spec.loss == "log":
             return log_loss_rounding(logits(self.points(level)))
         return 0.0 if self.spec.ratio is not None else self._gap(level) ** 2 / 4
+
+    @property
+    def largest_loss(self) -> float:
+        """Of a recommendation, for one event of scale 1."""
+        return LARGEST_LOGIT if self.spec.loss == "log" else 1.0
 
     @property
     def result(self) -> str:
@@ -109,17 +114,17 @@ class LineRows(Kind):
     def _check_learnt(self, row: Vector) -> None:
         columns = self.point_columns(row)
         target, weights, ones = (columns[:, k] for k in range(self.columns))
-        slack = SLACK * (1 + row[MASS])
-        sound = sums_agree(weights, ones, row) and row[SQUARES] <= ones.sum() + slack
+        if not (sums_agree(weights, ones, row) and row[SQUARES] <= ones.sum() + slack_of(row)):
+            raise ValueError("row must be what a stream can come to: its sums do not agree")
         fresh = weights == 0
         if self.spec.loss == "log":
-            expected = np.log((ones + 0.5) / (np.maximum(weights - ones, 0.0) + 0.5))
+            expected = np.log((ones + 0.5) / (weights - ones + 0.5))
         else:
             starts = self.points(int(row[LEVEL]))
             expected = np.where(fresh, starts, mean_outcomes(weights, ones))
             if self.spec.ratio is not None:  # gradient steps: any probability, once it has learnt
                 expected = np.where(fresh, starts, np.clip(target, 0.0, 1.0))
-        if not (sound and (np.abs(target - expected) <= TARGET_SLACK).all()):
+        if not (np.abs(target - expected) <= MEAN_SLACK).all():
             raise ValueError("row must be what a stream can come to: its points do not agree")
 
 
@@ -130,11 +135,10 @@ def mean_outcomes(weights: Vector, ones: Vector) -> Vector:
 
 def sums_agree(weights: Vector, ones: Vector, row: Vector) -> bool:
     """Whether masses of points add up and their outcomes lie between 0 and 1."""
-    slack = SLACK * (1 + row[MASS])
+    slack = slack_of(row)
     return bool(
-        (weights >= 0).all()
-        and (ones >= 0).all()
-        and (ones <= weights + slack).all()
+        (ones >= 0).all()
+        and (ones <= weights).all()  # rounding keeps this order, however many are added
         and abs(weights.sum() - row[MASS]) <= slack
         and row[SQUARES] >= (ones * mean_outcomes(weights, ones)).sum() - slack
     )

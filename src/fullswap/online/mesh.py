@@ -11,11 +11,12 @@ from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import experts_mesh as kernel
 from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.events import Layout
 from fullswap.kernels.experts import KINDS, TOTALS
 from fullswap.kernels.logistic import SCALING_VARIANCE
 from fullswap.online.claims import Claim
-from fullswap.online.expert_rows import ODDS_BLANK, ExpertRows
-from fullswap.online.kind import Play
+from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
+from fullswap.online.kind import Play, slack_of
 from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
@@ -26,6 +27,7 @@ class MeshExperts(ExpertRows, SimplexRows):
     """A play is (id, drawn, members, shares, what they recommend, their means, memo), arrays."""
 
     squared_diameter = 2.0
+    variance = SCALING_VARIANCE
     last_kind = "shifted by likeliest class"
 
     @property
@@ -64,40 +66,36 @@ class MeshExperts(ExpertRows, SimplexRows):
         recalibrations = np.tile(one.ravel(), 2 * self.inputs)
         return np.concatenate((self._blank_mix(), recalibrations, np.zeros(self._likely)))
 
-    def _compile(
-        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
-        deltas: Vector,
-    ) -> Any:  # fmt: skip
+    def _compile(self, layout: Layout) -> Any:
         classes = self.spec.classes
         self._lattice = lookup_of(self.spec.levels[0], classes)
-        self._grid = grid
+        self._grid = layout.grid
         # of a location: cumulative sums and fractional parts; of a recommendation: q and μ
         self._work = np.zeros((4, classes + 1)), np.zeros(classes + 1, np.int64)
         self._matrix = np.zeros((classes + 4, classes + 1))
-        self._arguments = (
-            grid, first, ends, places, blank, self.base, deltas, self.spec.realised, IMAGINED,
-            self.prior, self._lattice,
+        self._arguments: Any = (
+            *layout, self.spec.realised, IMAGINED, self.prior, self._lattice
         )  # fmt: skip
         return self._with_room(self.width)
 
     def _with_room(self, room: int) -> Any:
-        self._room = room
+        ticket = self._ticket(room)
         return kernel.MeshSpec(
-            *self._arguments, self._walk(room), self._work, self._matrix, self._ticket(room)
+            *self._arguments, self._walk(room), self._work, self._matrix, *ticket[:2], ticket
         )
 
     def _ticket(self, room: int) -> tuple[Any, ...]:
-        classes, n = self.spec.classes, len(self._grid)
+        classes = self.spec.classes
         memo = np.zeros((1 + 2 * self.inputs + self.experts, classes))
         # a search that finds a closed class may list the whole grid before it is cut
         return (
-            np.zeros(max(n, room), np.int64), np.zeros(max(room, classes)),
+            np.zeros(max(self._largest, room), np.int64), np.zeros(max(room, classes)),
             np.zeros((room, classes)), np.zeros((room, classes)), memo,
         )  # fmt: skip
 
     def widen(self, size: int) -> None:
         """Make room for supports of this size."""
-        self.kernel = self._with_room(max(size, self._room))
+        self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
     def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """A stationary distribution on a few points; the memo is all that was advised."""
@@ -105,7 +103,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         def forecast(context: Any, count: int) -> Play:
             size = -1
             while size < 0:
-                ticket = self._ticket(self._room)
+                ticket = self._ticket(len(self.kernel.walk[2]))
                 size = kernel.mesh_forecast(
                     self._grid, row, self.base, IMAGINED, self._lattice, self.kernel.walk,
                     self._work, context, self.inputs, ticket,
@@ -159,7 +157,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         if not (
             present.any()
             and (present.all() or self.spec.models > 1)
-            and np.isfinite(logs).all()
+            and (np.abs(logs) <= LARGEST_LOGIT).all()
             and np.isnan(memo[1 : 1 + self.inputs][~present]).all()
             and np.isnan(opinions[~present]).all()
         ):
@@ -174,7 +172,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         """Calibration error first, then the excess Brier score against each expert."""
         columns = self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES :]
-        means = ones / np.where(weights > 0, weights, 1.0)[:, None]
+        means = _means(weights, ones)
         error = float((weights * np.square(self.points(int(row[LEVEL])) - means).sum(axis=1)).sum())
         regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
         most = float(row[ROUNDING_MOST])
@@ -186,19 +184,23 @@ class MeshExperts(ExpertRows, SimplexRows):
         begin = self.base - self._scaling - self._likely
         scaling = row[begin : begin + self._scaling].reshape(-1, classes + 1, classes + 2)
         likely = row[begin + self._scaling : self.base].reshape(-1, 1 + classes)
-        mass = float(row[MASS])
-        slack = 1e-9 * (1 + mass)
+        slack = slack_of(row)
         odds = columns[:, kernel.ODDS]
-        precision = scaling[:, :, 1:]
         sound = (
             self._check_mix(row)
-            and vectors_agree(weights, ones, mass)
+            and (ones >= 0).all()
+            and (ones <= weights[:, None]).all()  # rounding keeps this order
+            and vectors_agree(weights, _means(weights, ones), row)
             and (odds[weights == 0] == ODDS_BLANK).all()
             and (np.abs(odds - ODDS_BLANK) <= 2 * weights + slack).all()
-            and (np.abs(precision - precision.transpose(0, 2, 1)) <= slack).all()
-            and (np.linalg.eigvalsh(precision) > 0).all()
-            and (likely[:, 0] >= 0).all()
-            and (np.abs(likely[:, 1:]) <= likely[:, :1] + slack).all()
+            and self._check_recalibrations(row, scaling[:, :, 0], scaling[:, :, 1:])
+            and (np.abs(likely[:, 1:]) <= likely[:, :1]).all()
+            and likely[:, 0].sum() <= self.inputs * (row[MASS] + slack)
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its experts do not agree")
+
+
+def _means(weights: Vector, ones: Points) -> Points:
+    """Mean outcomes (n, K) of the points, 0 where there was none."""
+    return ones / np.where(weights > 0, weights, 1.0)[:, None]

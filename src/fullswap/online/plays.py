@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fullswap.base.draws import Words
-from fullswap.base.protocols import Vector
+from fullswap.base.protocols import Indices, Vector
 from fullswap.kernels.columns import NEXT_ID
 from fullswap.kernels.events import draw_place
 from fullswap.kernels.philox import uniform
@@ -22,6 +22,14 @@ def check_indices(numbers: Sequence[float] | Vector, size: int) -> list[int]:
     if not all(0 <= index < size for index in indices):
         raise ValueError(f"play must be on points 0 to {size - 1}, got {list(numbers)}")
     return indices
+
+
+def check_members(numbers: Sequence[float] | Vector, size: int) -> Indices:
+    """The same, in rising order: a support has no point twice."""
+    members = np.array(check_indices(numbers, size))
+    if not (np.diff(members) > 0).all():
+        raise ValueError(f"play must have its points in rising order, got {list(numbers)}")
+    return members
 
 
 def check_shares(numbers: Sequence[float] | Vector) -> Vector:

@@ -12,16 +12,15 @@ from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import simplex as kernel
 from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.events import Layout
 from fullswap.kernels.fixed_point import MEAN, WEIGHT
 from fullswap.online.claims import Claim
-from fullswap.online.kind import SLACK, Play
+from fullswap.online.kind import MEAN_SLACK, Play, slack_of
 from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
 from fullswap.theorems import LEDGER, Forecasts
 
-SQUARED_DIAMETER = 2.0
-"""Of the simplex, and the largest loss ‖p − y‖²."""
 STEPS_A_CELL = 100
 """A search may take so many steps a cell and class: many times what crosses the whole grid."""
 
@@ -55,19 +54,15 @@ class SimplexMeans(SimplexRows):
         order = sorted(range(classes - 1), key=lambda k: (base[k] - middle[k], -k))
         return np.concatenate(([1.0], np.full(classes, 1.0 / classes), base, order))
 
-    def _compile(
-        self, grid: Points, first: Indices, ends: Vector, places: Indices, blank: Points,
-        deltas: Vector,
-    ) -> Any:  # fmt: skip
+    def _compile(self, layout: Layout) -> Any:
         classes = self.spec.classes
-        lattices = [lookup_of(lattice, classes) for lattice in self.spec.levels[: self._view]]
+        lattices = [lookup_of(lattice, classes) for lattice in self.spec.levels[: len(layout.ends)]]
         self._lattices = lattices
         sizes = [len(lookup) for _, _, lookup in lattices]
         d = classes - 1
         self._work = np.zeros((d + 5, d + 2)), np.zeros((4, d + 2), np.int64)
-        self._arguments = (
-            grid, first, ends, places, blank, self.base, deltas, self.spec.realised,
-            STEPS_A_CELL * classes * (self.spec.levels[self._view - 1].cells + 1),
+        self._arguments: Any = (
+            *layout, self.spec.realised, STEPS_A_CELL * classes * (int(lattices[-1][0][0]) + 1),
             np.array([cells for cells, _, _ in lattices]),
             np.array([strides for _, strides, _ in lattices]),
             np.concatenate([lookup for _, _, lookup in lattices]),
@@ -76,21 +71,20 @@ class SimplexMeans(SimplexRows):
         return self._with_room(classes)
 
     def _with_room(self, room: int) -> Any:
-        self._room = room
-        return kernel.SimplexSpec(*self._arguments, self._walk(room), self._ticket(room))
+        ticket = self._ticket(room)
+        return kernel.SimplexSpec(*self._arguments, self._walk(room), *ticket[:2], ticket)
 
     def _ticket(self, room: int) -> tuple[Any, ...]:
         # a search that finds a closed class may list the whole grid before it is cut
-        most = max(self.spec.levels[level].size(self.spec.classes) for level in range(self._view))
         classes = self.spec.classes
         return (
-            np.zeros(max(most, room), np.int64), np.zeros(max(room, classes)),
+            np.zeros(max(self._largest, room), np.int64), np.zeros(max(room, classes)),
             np.zeros((room, classes)), np.zeros(2 * (classes - 1), np.int64),
         )  # fmt: skip
 
     def widen(self, size: int) -> None:
         """Make room for supports of this size."""
-        self.kernel = self._with_room(max(size, self._room))
+        self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
     def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
         """Neighbouring points; a closed class where rounding spoils the search."""
@@ -99,7 +93,7 @@ class SimplexMeans(SimplexRows):
         def forecast(context: Any, count: int) -> Play:
             size = -1
             while size < 0:
-                ticket, spec = self._ticket(self._room), self.kernel
+                ticket, spec = self._ticket(len(self.kernel.walk[2])), self.kernel
                 size = kernel.simplex_forecast(
                     row, base, lattice, work, spec.limit, spec.walk, ticket
                 )
@@ -157,7 +151,7 @@ class SimplexMeans(SimplexRows):
     def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
         """By the ledger."""
         n = self.spec.levels[level].size(self.spec.classes)
-        premises = Forecasts(mass, n, rounding, waiting, SQUARED_DIAMETER)
+        premises = Forecasts(mass, n, rounding, waiting, self.squared_diameter)
         return LEDGER["calibration"].bound(premises)
 
     def claims(self, row: Vector) -> list[Claim]:
@@ -178,15 +172,11 @@ class SimplexMeans(SimplexRows):
         columns = self.point_columns(row)
         weights, means = columns[:, WEIGHT], columns[:, MEAN:]
         prior = row[HEAD : HEAD + 1 + classes]
-        mass = float(row[MASS])
-        slack = SLACK * (1 + mass)
+        all_outcomes = (1.0 / classes + weights @ means) / (1 + row[MASS])
         sound = (
-            vectors_agree(weights, means * weights[:, None], mass)
-            and (means[weights > 0] <= 1 + SLACK).all()
-            and (means[weights == 0] == 0).all()
-            and abs(prior[0] - 1 - mass) <= slack
-            and (prior[1:] >= -SLACK).all()
-            and abs(prior[1:].sum() - 1) <= slack
+            vectors_agree(weights, means, row)
+            and abs(prior[0] - 1 - row[MASS]) <= slack_of(row)
+            and (np.abs(prior[1:] - all_outcomes) <= MEAN_SLACK).all()
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its points do not agree")

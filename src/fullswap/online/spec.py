@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from fullswap.base import checks
@@ -17,6 +18,10 @@ MOST_CLASSES = 5
 """On a grid: more classes would need grids of more points than there are events."""
 MOST_MODELS = 1000
 MOST_LEVELS = 64
+MOST_WEIGHT = 1e100
+"""Times the number of events it is far from the largest float, and so are all guarantees."""
+MOST_RATIO = 1e9
+"""Far beyond the ratios that are ever best, and its square is a float."""
 
 
 @dataclass(frozen=True)
@@ -64,24 +69,35 @@ class Spec:
         checks.one_of("kind", self.kind, KINDS)
         checks.one_of("feedback", self.feedback, FEEDBACK)
         checks.one_of("loss", self.loss, ("squared", "log"))
-        checks.number("max_weight", self.max_weight, above=0)
+        checks.number("max_weight", self.max_weight, above=0, most=MOST_WEIGHT)
         checks.horizon(self.horizon)
         gridded = self.kind in ("simplex", "mesh")
         checks.whole("classes", self.classes, 2, MOST_CLASSES if gridded else 2)
         with_models = self.kind in ("experts", "mesh")
         least = 1 if with_models else 0
         checks.whole("models", self.models, least, MOST_MODELS if with_models else 0)
-        if self.steps is not None:
-            checks.whole("steps", self.steps, 1, MOST_POINTS)
-        self._check_levels(gridded)
         if self.loss == "log" and self.kind != "line":
             checks.refuse("loss", f"be 'squared' for kind {self.kind!r}", self.loss)
+        self._check_levels(gridded)
+        self._check_steps()
+        if len(self.levels) > 1 and (self.horizon is not None or self.kind == "mesh"):
+            checks.refuse("levels", "be one for a known horizon, and for 'mesh'", len(self.levels))
+
+    def _check_steps(self) -> None:
+        """Swaps among multiples of a step are measured, and bounded, on grids of such multiples."""
+        if self.steps is not None:
+            checks.whole("steps", self.steps, 1, MOST_POINTS)
+            on_a_line = self.kind in ("line", "chain") and self.loss == "squared"
+            if not on_a_line or any(lattice.cells != self.steps for lattice in self.levels):
+                checks.refuse("steps", "be the cells of grids on a line, or None", self.steps)
         if self.ratio is not None:
-            checks.number("ratio", self.ratio, above=1)
-            if self.kind not in ("line", "chain") or self.loss == "log" or len(self.levels) > 1:
-                checks.refuse("ratio", "be None but for one grid on a line", self.ratio)
+            checks.number("ratio", self.ratio, above=1, most=MOST_RATIO)
+            if self.steps is None or len(self.levels) > 1 or self.levels[0].picks:
+                checks.refuse("ratio", "be None but for all multiples of a step", self.ratio)
 
     def _check_levels(self, gridded: bool) -> None:
+        if not (isinstance(self.levels, tuple) and isinstance(self.starts, tuple)):
+            checks.refuse("levels and starts", "be tuples", (self.levels, self.starts))
         if not 1 <= len(self.levels) <= MOST_LEVELS or len(self.levels) != len(self.starts):
             raise ValueError(
                 f"levels and starts must be equally many, from 1 to {MOST_LEVELS}, got "
@@ -89,6 +105,8 @@ class Spec:
             )
         shape = "simplex" if gridded else "sines" if self.loss == "log" else None
         for lattice in self.levels:
+            checks.instance("levels", lattice, Lattice, "grids")
+            lattice.check()
             wrong = lattice.shape != shape if shape else lattice.shape in ("simplex", "sines")
             if wrong:
                 checks.refuse(
@@ -98,14 +116,12 @@ class Spec:
                 checks.refuse(
                     "step", f"give at most {MOST_POINTS} grid points", lattice.size(self.classes)
                 )
-        sizes = [lattice.size(self.classes) for lattice in self.levels]
-        if any(a >= b for a, b in zip(sizes, sizes[1:], strict=False)):
-            checks.refuse("levels", "grow", sizes)
+        for coarse, fine in pairwise(self.levels):
+            if not fine.refines(coarse) or fine.size(self.classes) <= coarse.size(self.classes):
+                checks.refuse("levels", "each halve gaps of the one before", (coarse, fine))
         for start in self.starts:
             checks.number("starts", start, least=0)
-        if self.starts[0] != 0 or any(
-            a >= b for a, b in zip(self.starts, self.starts[1:], strict=False)
-        ):
+        if self.starts[0] != 0 or any(a >= b for a, b in pairwise(self.starts)):
             checks.refuse("starts", "rise from 0", self.starts)
 
     @property
@@ -159,3 +175,6 @@ class Spec:
         own["starts"] = tuple(checks.number("starts", entry, least=0) for entry in starts)
         own["max_weight"] = checks.number("max_weight", stored["max_weight"], above=0)
         return cls(**own)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_dict, (self.to_dict(),)

@@ -50,9 +50,11 @@ class Stream:
         if row is not self._row:
             self._bind(row)
         play, pending = self._forecast(context, 1), self.pending
-        ticket = pending.tickets[play[0]] = Forecast(self.kind, self._level, play, self.key)
-        if pending.counts is not None:
-            pending.count(ticket, 1)
+        ticket = Forecast(self.kind, self._level, play, self.key)
+        if pending.counts is None:
+            pending.tickets[play[0]] = ticket
+        else:
+            pending.add(play[0], ticket)
         return ticket
 
     def peek(self, context: Any) -> Mixture:
@@ -83,16 +85,17 @@ class Stream:
             play = self.kind.lifted(play, ticket.level, self._level)
             learn = self.kind.learner(row, ticket.level)
         try:
-            del pending.tickets[number]
-            if pending.tickets:
-                self._note_lateness(row, ticket, scale)
-            due = learn(*play, scale, outcome)
+            pending.remove(number, ticket)
+            if pending.tickets and scale > 0:
+                self._note_lateness(row, ticket)
+            if learn(*play, scale, outcome):
+                self.rows.refine(self.index)
         except BaseException:
-            if row[LEARNT] != number:
+            if row[LEARNT] == number:
+                self.settle()
+            else:
                 pending.restore(number, ticket)
             raise
-        if due:
-            self.rows.refine(self.index)
 
     def settle(self) -> Vector:
         """The row; refined, if an interrupt came before that."""
@@ -104,11 +107,8 @@ class Stream:
 
     # --- outcomes that come late ------------------------------------------------------------------
 
-    def _note_lateness(self, row: Vector, ticket: Forecast, scale: float) -> None:
+    def _note_lateness(self, row: Vector, ticket: Forecast) -> None:
         """How many others wait, where this forecast learns and anywhere."""
-        self.pending.removed(ticket)
-        if scale <= 0:
-            return
         level = self.kind.level_of(row)
         waiting = self.pending.waiting(level, ticket.learners(level))
         row[OVERLAP] = max(row[OVERLAP], len(self.pending))

@@ -133,19 +133,19 @@ class Pending:
 
     def add(self, number: int, ticket: Forecast) -> None:
         """One more waits."""
+        counts, self.counts = self.counts, None  # should an interrupt come, they are made anew
         self.tickets[number] = ticket
-        if self.counts is not None:
-            self.count(ticket, 1)
+        if counts is not None:
+            self._count(counts, ticket, 1)
+            self.counts = counts
 
     def remove(self, number: int, ticket: Forecast) -> None:
         """One waits no longer."""
+        counts, self.counts = self.counts, None
         del self.tickets[number]
-        self.removed(ticket)
-
-    def removed(self, ticket: Forecast) -> None:
-        """The same for one that is gone from the tickets already."""
-        if self.counts is not None:
-            self.count(ticket, -1)
+        if counts is not None and self.tickets:
+            self._count(counts, ticket, -1)
+            self.counts = counts
 
     def restore(self, number: int, ticket: Forecast) -> None:
         """It waits again, after an interrupt."""
@@ -187,18 +187,18 @@ class Pending:
         return max(self._totals(level).values(), default=0)
 
     def _totals(self, level: int) -> dict[int, int]:
-        if self.counts is None or self._level != level:
-            self.counts, self._level = {}, level
+        counts = self.counts
+        if counts is None or self._level != level:
+            counts, self.counts, self._level = {}, None, level
             for ticket in self.tickets.values():
-                self.count(ticket, 1)
-        return self.counts
+                self._count(counts, ticket, 1)
+            self.counts = counts  # whole, or not at all
+        return counts
 
-    def count(self, ticket: Forecast, by: int) -> None:
-        """So many more wait where this forecast learns."""
-        assert self.counts is not None
+    def _count(self, counts: dict[int, int], ticket: Forecast, by: int) -> None:
         for index in ticket.learners(self._level):
-            count = self.counts.get(index, 0) + by
+            count = counts.get(index, 0) + by
             if count > 0:
-                self.counts[index] = count
+                counts[index] = count
             else:
-                self.counts.pop(index, None)
+                counts.pop(index, None)

@@ -1,0 +1,80 @@
+"""Forecasters of every kind in the middle of their work, whose states are then tampered with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
+from fullswap.forecasting.base import OnlineForecaster
+
+BEFORE_REFINEMENT = 20
+"""Events left to the next grid: whoever goes on with such a state crosses a refinement."""
+
+MAKERS = {
+    "line": lambda: Forecaster(400, seed=1),
+    "line, all distributions": lambda: Forecaster(400, seed=1, feedback="distribution"),
+    "line, anytime": lambda: Forecaster(seed=2, feedback="distribution", max_weight=2.0),
+    "line, steps": lambda: Forecaster(10_000, "10%", seed=3, feedback="distribution"),
+    "line, steps on a sub-grid": lambda: Forecaster(step="1%", seed=4),
+    "line, log": lambda: Forecaster(300, seed=5, loss="log", feedback="distribution"),
+    "line, log, anytime": lambda: Forecaster(seed=6, loss="log"),
+    "chain": lambda: Forecaster(400, rule="stationary", seed=7, feedback="distribution"),
+    "chain, anytime": lambda: Forecaster(rule="stationary", seed=8),
+    "chain, steps": lambda: Forecaster(10_000, "10%", rule="stationary", seed=9),
+    "simplex": lambda: MulticlassForecaster(3, 500, seed=10, feedback="distribution"),
+    "simplex, anytime": lambda: MulticlassForecaster(3, seed=11),
+    "simplex, 4 classes": lambda: MulticlassForecaster(4, 300, seed=12),
+    "simplex, 4 classes, anytime": lambda: MulticlassForecaster(
+        4, seed=13, feedback="distribution", max_weight=3.0
+    ),
+    "experts": lambda: Recalibrator("10%", seed=14, feedback="distribution"),
+    "experts, 3 models": lambda: Recalibrator("5%", models=3, seed=15, max_weight=2.0),
+    "experts, growing": lambda: Recalibrator(None, seed=16, feedback="distribution"),
+    "mesh": lambda: Recalibrator("20%", classes=3, seed=17, feedback="distribution"),
+    "mesh, 2 models": lambda: Recalibrator("25%", classes=3, models=2, seed=18),
+}  # fmt: skip
+
+
+def context(forecaster: OnlineForecaster, rng: np.random.Generator) -> tuple:
+    """Arguments of ``predict``: what models say, some of them absent."""
+    spec = forecaster.spec
+    if not spec.models:
+        return ()
+    p = rng.random((spec.models, spec.classes)) + 1e-3
+    p /= p.sum(axis=1, keepdims=True)
+    if rng.random() < 0.1:  # a model that is sure
+        p[0] = np.eye(spec.classes)[rng.integers(spec.classes)]
+    if spec.models > 1 and rng.random() < 0.5:
+        p[rng.integers(spec.models)] = np.nan
+    return (p[:, 1],) if spec.classes == 2 else (p,)
+
+
+def outcome(forecaster: OnlineForecaster, rng: np.random.Generator) -> float | int:
+    """Anything that may happen; between yes and no, too."""
+    if forecaster.spec.classes > 2 or forecaster.spec.kind == "simplex":
+        return int(rng.integers(forecaster.spec.classes))
+    return float(rng.choice([0.0, 1.0, 1.0, rng.random()]))
+
+
+def run(forecaster: OnlineForecaster, events: int, rng: np.random.Generator, **options) -> None:
+    """Whole arrays of events, each of the largest weight but for a few."""
+    contexts = [context(forecaster, rng) for _ in range(events)]
+    outcomes = np.array([outcome(forecaster, rng) for _ in range(events)])
+    weights = forecaster.max_weight * np.where(rng.random(events) < 0.9, 1.0, 0.25)
+    own = () if not forecaster.spec.models else (np.array([each[0] for each in contexts]),)
+    forecaster.run(*own, outcomes, weights, **options)
+
+
+def in_the_middle(name: str, pending: bool) -> OnlineForecaster:
+    """A forecaster that has learnt for a while, shortly before its next grid if there is one."""
+    forecaster, rng = MAKERS[name](), np.random.default_rng(7)
+    starts = [start for start in forecaster.spec.starts if start > 4 * BEFORE_REFINEMENT]
+    events = int(starts[0]) - BEFORE_REFINEMENT if starts and starts[0] < 2000 else 150
+    if pending:
+        for _ in range(3):  # made on a coarser grid, where there is one
+            forecaster.predict(*context(forecaster, rng))
+    run(forecaster, events, rng, record=False)
+    if pending:
+        ids = [forecaster.predict(*context(forecaster, rng)).id for _ in range(3)]
+        forecaster.update(outcome(forecaster, rng), ids[1], forecaster.max_weight)
+    return forecaster
