@@ -73,16 +73,15 @@ class MeshExperts(ExpertRows, SimplexRows):
         # of a location: cumulative sums and fractional parts; of a recommendation: q and μ
         self._work = np.zeros((4, classes + 1)), np.zeros(classes + 1, np.int64)
         self._matrix = np.zeros((classes + 4, classes + 1))
-        self._arguments: Any = (
+        self._arguments = (
             *layout, self.spec.realised, IMAGINED, self.prior, self._lattice
         )  # fmt: skip
         return self._with_room(self.width)
 
     def _with_room(self, room: int) -> Any:
         ticket = self._ticket(room)
-        return kernel.MeshSpec(
-            *self._arguments, self._walk(room), self._work, self._matrix, *ticket[:2], ticket
-        )
+        scratch = self._walk(room), self._work, self._matrix
+        return kernel.MeshSpec._make((*self._arguments, *scratch, *ticket[:2], ticket))
 
     def _ticket(self, room: int) -> tuple[Any, ...]:
         classes = self.spec.classes

@@ -61,7 +61,7 @@ class SimplexMeans(SimplexRows):
         sizes = [len(lookup) for _, _, lookup in lattices]
         d = classes - 1
         self._work = np.zeros((d + 5, d + 2)), np.zeros((4, d + 2), np.int64)
-        self._arguments: Any = (
+        self._arguments = (
             *layout, self.spec.realised, STEPS_A_CELL * classes * (int(lattices[-1][0][0]) + 1),
             np.array([cells for cells, _, _ in lattices]),
             np.array([strides for _, strides, _ in lattices]),
@@ -72,7 +72,8 @@ class SimplexMeans(SimplexRows):
 
     def _with_room(self, room: int) -> Any:
         ticket = self._ticket(room)
-        return kernel.SimplexSpec(*self._arguments, self._walk(room), *ticket[:2], ticket)
+        parts = (*self._arguments, self._walk(room), *ticket[:2], ticket)
+        return kernel.SimplexSpec._make(parts)
 
     def _ticket(self, room: int) -> tuple[Any, ...]:
         # a search that finds a closed class may list the whole grid before it is cut
