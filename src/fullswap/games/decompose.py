@@ -19,14 +19,11 @@ from fullswap.games.actions import ActionSet, Column, Curve, Product
 
 _STEPS = 1000
 """Steps of Wolfe's method at most; tens are usual, more are circles of rounding errors."""
-_NEGLIGIBLE = 1e-14
-"""Weights up to this leave the support."""
-_NO_GAIN = 1e-15
-"""Gains of this share of the largest coordinate are rounding errors."""
+_NEGLIGIBLE = 1e-14  # weights up to this leave the support
+_NO_GAIN = 1e-15  # gains of this share of the largest coordinate are rounding errors
 _OUTSIDE = 1e-7
 """A point outside is known to be so, and how far, once no step gains this share of its distance."""
-_TINY = 1e-300
-"""Divisors are at least this: a weight that does not fall takes no step to its end."""
+_TINY = 1e-300  # divisors are at least this: a weight that does not fall takes no step to its end
 
 
 @runtime_checkable

@@ -15,23 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Product, Vectors
+from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors
 from fullswap.games.decompose import nearest
-from fullswap.games.regions import Region, Sum
+from fullswap.games.regions import Region
 from fullswap.sets import ConvexSetBase, Custom
 
-_FLAT = 1e-9
-"""Directions in which the hull is thinner than this share of its size do not count."""
+_FLAT = 1e-9  # directions in which the hull is thinner than this share of its size do not count
 _ROUNDING = 1e-12
 """Nor do those thinner than this share of its largest coordinate: rounding errors of embeddings."""
 _DIGITS = 12
 """Directions that agree to so many share an answer: an error of 1e-12 of the diameter at most."""
-_PROJECTION = 1e-12
-"""How near projections come, as a share of the largest coordinate."""
-_REMEMBERED = 100_000
-"""Answers of the oracle that are remembered: some 10 MB."""
-_FEW = 512
-"""Up to this many actions are all compared with one another, or all played."""
+_PROJECTION = 1e-12  # how near projections come, as a share of the largest coordinate
+_REMEMBERED = 100_000  # answers of the oracle that are remembered: some 10 MB
+_FEW = 512  # up to this many actions are all compared with one another, or all played
 _IN_THE_PLANE, _IN_SPACE = 64, 200
 """Directions in which a hull of dimension 2 or 3 is measured: diameters to 0.03 % and 1 %."""
 

@@ -24,8 +24,7 @@ from fullswap.losses import Linear, LossClass
 from fullswap.template import FullSwapLearner
 from fullswap.theorems import THEOREMS
 
-_ROW = "concave"
-"""The row of the table for linear losses."""
+_ROW = "concave"  # the row of the table for linear losses
 _BEYOND = 1e-6
 """Parts of a payoff vector outside of the span of the given ones, as a share of its largest entry,
 that are rounding errors."""

@@ -20,18 +20,14 @@ from fullswap.base.protocols import Points, Vector
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MOST_JOINT = 40_000
-"""Joint actions of games given to the solver."""
-MOST_ENTRIES = 12_000_000
-"""Entries of its matrix: a hundred bytes each, in the end."""
+MOST_JOINT = 40_000  # joint actions of games given to the solver
+MOST_ENTRIES = 12_000_000  # entries of its matrix: a hundred bytes each, in the end
 OBJECTIVES = ("welfare", "fair")
 _TOLERANCES = (1e-10, 1e-7)
 """How far constraints may be broken: first the tightest that the solver takes, then its default,
 as the tighter one is sometimes out of reach."""
-_SOLVED, _OUT_OF_TIME = 0, 1
-"""The states of scipy's linprog that end the search."""
-_LEAST_SECONDS = 0.01
-"""The solver's clock takes nothing shorter for a limit."""
+_SOLVED, _OUT_OF_TIME = 0, 1  # the states of scipy's linprog that end the search
+_LEAST_SECONDS = 0.01  # the solver's clock takes nothing shorter for a limit
 
 
 def check_size(shape: Sequence[int | None]) -> None:

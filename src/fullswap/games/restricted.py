@@ -17,24 +17,18 @@ from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.verify import verify
 
-SAME = 1e-9
-"""Points of a continuum that lie closer, as a share of its size, are one action."""
+SAME = 1e-9  # points of a continuum that lie closer, as a share of its size, are one action
 MOST_WHOLE = 300
 """Actions of a player that are all active from the start where embeddings are no saving."""
-_SAVING = 4
-"""Embeddings are a saving for sets of more than so many actions a dimension."""
-_WHOLE_JOINT = 10**5
-"""Joint actions to begin with: tables of a megabyte."""
-_MIXED = 3
-"""Actions in a random mixture: few, so that mixtures differ."""
+_SAVING = 4  # embeddings are a saving for sets of more than so many actions a dimension
+_WHOLE_JOINT = 10**5  # joint actions to begin with: tables of a megabyte
+_MIXED = 3  # actions in a random mixture: few, so that mixtures differ
 MOST_JOINT = 2_000_000
 """Joint actions of the active actions that are held as a table: 16 MB a player."""
 MOST_ENTRIES = 50_000_000
 """Entries of the payoff vectors against all joint actions of the others: 400 MB."""
-_MOST_DROPPED = 0.5
-"""Probability of joint actions that are left out, whatever was asked for."""
-_EXACT = 2**53
-"""Whole numbers up to this are exact as floats."""
+_MOST_DROPPED = 0.5  # probability of joint actions that are left out, whatever was asked for
+_EXACT = 2**53  # whole numbers up to this are exact as floats
 
 
 @dataclass(frozen=True)

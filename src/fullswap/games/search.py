@@ -18,31 +18,23 @@ from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.restricted import Answers, Restricted
 from fullswap.games.selfplay import RESIDUAL, SelfPlay
 
-MOST_ROUNDS = 200_000
-"""Rounds of self-play unless a number is given."""
-FIRST_LOOK = 32
-"""Rounds played before the first look."""
+MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
+FIRST_LOOK = 32  # rounds played before the first look
 _LOOKS = 3
 """The next look comes when the average has a third more rounds: looks stay a share of the work."""
-_POLISHED = 2_500
-"""Joint actions up to which a linear programme is tried when self-play is slow."""
-_PATIENT_ROUNDS = 2_000
-"""Rounds on the same actions after which self-play counts as slow."""
-_BATCH = 16
-"""Most actions added at once to a player who has few."""
-_UNSETTLED = 0.05
-"""Share of the gap that mixed actions may cost by not being quite stationary."""
+_POLISHED = 2_500  # joint actions up to which a linear programme is tried when self-play is slow
+_PATIENT_ROUNDS = 2_000  # rounds on the same actions after which self-play counts as slow
+_BATCH = 16  # most actions added at once to a player who has few
+_UNSETTLED = 0.05  # share of the gap that mixed actions may cost by not being quite stationary
 _LEAST_RESIDUAL = 1e-9
 """Nearer to stationary they need not be, whatever the gap: rounding errors are not far below."""
 _LACKING, _MOSTLY = 0.25, 0.5
 """Actions are added in self-play if what they gain is this share of the gap asked for, and most of
 the present one: before that, play on the active actions gains more."""
-_PLAYED = 1e-3
-"""Actions with this share of the mean probability count as played."""
+_PLAYED = 1e-3  # actions with this share of the mean probability count as played
 _SLIGHT = 0.1
 """Share of the gap that may be given away: by answers not added, by joint actions left out."""
-_ROUNDING = 1e-12
-"""Probabilities of an exact result that are rounding errors of the solver."""
+_ROUNDING = 1e-12  # probabilities of an exact result that are rounding errors of the solver
 
 
 class Search:

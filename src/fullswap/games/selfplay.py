@@ -33,14 +33,11 @@ LEARNERS = {
     "optimistic": Learner(1, 16.0, 1),
     "weights": Learner(2, 0.0, 0),
 }
-RESIDUAL = 1e-4
-"""How far from stationary mixed actions of many actions may be."""
-_STEADY = 500
-"""Rounds after which a step of multiplicative weights begins to shrink."""
+RESIDUAL = 1e-4  # how far from stationary mixed actions of many actions may be
+_STEADY = 500  # rounds after which a step of multiplicative weights begins to shrink
 _WORK = 200_000_000
 """Operations of one call: a fraction of a second, and a history that fits the memory."""
-_OPERATIONS = 8
-"""Operations of a round for each entry of the learners' rows."""
+_OPERATIONS = 8  # operations of a round for each entry of the learners' rows
 
 
 class SelfPlay:

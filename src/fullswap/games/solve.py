@@ -26,10 +26,8 @@ from fullswap.games.verify import verify
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
 
 METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
-_SMALL = 400
-"""Joint actions up to which a linear programme takes milliseconds."""
-_SPREAD = 50
-"""Actions, evenly numbered, that large sets without structure begin self-play with."""
+_SMALL = 400  # joint actions up to which a linear programme takes milliseconds
+_SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
 _INITIAL = {"auto": 8, "oracle": 8, "matching": 24, "optimistic": 24, "weights": 64}
 """Actions of a player to begin with."""
 

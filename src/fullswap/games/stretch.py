@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import Action, ActionSet, Column
 
-_STEPS = 300
-"""Steps towards the smallest ellipsoid at most: what they reach will do."""
+_STEPS = 300  # steps towards the smallest ellipsoid at most: what they reach will do
 _FLAT = 1e-9
 """Directions in which vectors reach no farther than this share of the longest do not count."""
 _CLOSE = 1.01

@@ -26,8 +26,7 @@ Profile: TypeAlias = CorrelatedEquilibrium | tuple[Support, ArrayLike] | ArrayLi
 """What can be checked: a result, joint actions with weights, or a table of probabilities."""
 _ROUNDING = 1e-6
 """Best answers worse than the recommendation by this share of its size are no best answers."""
-_CROWDED = 0.05
-"""Share of entries from which on dense products are faster than sparse ones."""
+_CROWDED = 0.05  # share of entries from which on dense products are faster than sparse ones
 
 
 def verify(game: StructuredGame, profile: Profile) -> CorrelatedEquilibrium:

@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 
 from fullswap.kernels.stationary import gth_in_place, stationary_dense
 
-MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2
-"""The three learners."""
-_LARGE = 64
-"""Chains of more states are repaired from the last round by steps, where a few suffice."""
-_STEPS = 12
-"""Such steps are tried before elimination: a part of its work."""
+MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2  # the three learners
+_LARGE = 64  # chains of more states are repaired from the last round by steps, where a few suffice
+_STEPS = 12  # such steps are tried before elimination: a part of its work
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})

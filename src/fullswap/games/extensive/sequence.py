@@ -21,8 +21,7 @@ from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import MOST_NUMBERED, Action, ActionSet, Column
 from fullswap.games.extensive.layout import as_sequences, levels_of
 
-_NEGLIGIBLE = 1e-15
-"""Weights up to this are left over by rounding."""
+_NEGLIGIBLE = 1e-15  # weights up to this are left over by rounding
 
 
 class SequenceForm(ActionSet):

@@ -18,10 +18,8 @@ from fullswap.games.extensive.payoffs import payoff_maps
 from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import StructuredGame
 
-CHANCE = -1
-"""Chance as a player."""
-_LISTED = 4_000_000
-"""Entries of the list of strategies of a player with imperfect recall: 32 MB."""
+CHANCE = -1  # chance as a player
+_LISTED = 4_000_000  # entries of the list of strategies of a player with imperfect recall: 32 MB
 
 
 @dataclass(frozen=True)

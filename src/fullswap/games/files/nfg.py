@@ -19,8 +19,7 @@ from fullswap.games.actions import Vectors
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.game import StructuredGame, from_tensor
 
-_MOST_PLAYERS = 32
-"""Arrays have no more axes to spare (and two actions each would make 2^32 cells)."""
+_MOST_PLAYERS = 32  # arrays have no more axes to spare (and two actions each would make 2^32 cells)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,8 @@ _ESCAPED = re.compile(r'\\(["\\])')
 _RATIONAL = re.compile(r"[+-]?[0-9]+(?:/[0-9]+)?")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[0-9]+")
-_MOST_DIGITS = 18
-"""Of whole numbers: so many fit into 64 bits."""
-_SHOWN = 40
-"""Letters of a wrong word that messages show."""
+_MOST_DIGITS = 18  # of whole numbers: so many fit into 64 bits
+_SHOWN = 40  # letters of a wrong word that messages show
 
 
 class Token(NamedTuple):
