@@ -194,8 +194,7 @@ class Plans(ActionSet):
 
     def choices(self, actions: Column) -> Indices:
         """The choice in each part, shape (m, parts)."""
-        choices: Indices = (np.asarray(actions)[:, None] // self._strides) % self._sizes
-        return choices
+        return np.asarray((np.asarray(actions)[:, None] // self._strides) % self._sizes)
 
     def embed_parts(self, actions: Column) -> list[Points]:
         """Embeddings of the choices, part by part."""
@@ -267,8 +266,7 @@ class Sum(Plans):
 
     def embed(self, actions: Column) -> Points:
         """Embeddings of the choices, added up."""
-        total: Points = np.sum(self.embed_parts(actions), axis=0)
-        return total
+        return np.asarray(np.sum(self.embed_parts(actions), axis=0))
 
 
 def blocks(rows: int, entries: int) -> Iterator[slice]:
@@ -279,5 +277,13 @@ def blocks(rows: int, entries: int) -> Iterator[slice]:
 
 def dots(left: Points, right: Points) -> Vector:
     """Inner products ⟨left[i], right[i]⟩ of rows."""
-    products: Vector = np.einsum("ij,ij->i", left, right)
-    return products
+    return np.asarray(np.einsum("ij,ij->i", left, right))
+
+
+def column_of(actions: list[Action]) -> Column:
+    """A column of these actions, tuples kept whole."""
+    if not any(isinstance(action, tuple) for action in actions):
+        return np.array(actions)
+    column = np.empty(len(actions), dtype=object)
+    column[:] = actions
+    return column

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors
+from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors, column_of
 from fullswap.games.decompose import nearest
 from fullswap.games.regions import Region
 from fullswap.sets import ConvexSetBase, Custom
@@ -68,9 +68,9 @@ class Hull(ConvexSetBase):
     def __hash__(self) -> int:
         return id(self)
 
-    def actions_at(self, points: Points) -> list[Action]:
+    def actions_at(self, points: Points) -> Column:
         """Whose embeddings these are: points (m, dim) that ``minimize_linear`` has returned."""
-        return [self._owners[(point + 0.0).tobytes()] for point in points]
+        return column_of([self._owners[(point + 0.0).tobytes()] for point in points])
 
     @property
     def vertices(self) -> Points | None:
@@ -116,8 +116,7 @@ class Hull(ConvexSetBase):
         return result
 
     def _contains(self, points: Points, slack: Vector) -> NDArray[np.bool_]:
-        inside: NDArray[np.bool_] = np.linalg.norm(points - self._project(points), axis=1) <= slack
-        return inside
+        return np.asarray(np.linalg.norm(points - self._project(points), axis=1) <= slack)
 
     def _minimize_concave(self, curvature: Vector, slope: Points) -> Points:
         corners = self.vertices

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, dots
+from fullswap.games.actions import Action, ActionSet, Column, column_of, dots
 from fullswap.games.decompose import refuse_outside
 from fullswap.sets import ConvexSetBase
 
@@ -33,10 +33,7 @@ class _OnConvexSet(ActionSet):
         rows = np.asarray(points, dtype=float)
         if rows.ndim != 2:
             checks.refuse_shape("points", "(m, A)", rows)
-        column = np.empty(len(rows), dtype=object)
-        for i, row in enumerate(rows.tolist()):
-            column[i] = tuple(row)
-        return column
+        return column_of([tuple(row) for row in rows.tolist()]).astype(object)
 
     def points(self, actions: Column) -> Points:
         """The array (m, A) of a column."""
