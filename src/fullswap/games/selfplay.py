@@ -71,9 +71,8 @@ class SelfPlay:
         self._sizes = np.array(shape, dtype=np.int64)
         # multiplicative weights want payoffs in [0, 1]; regrets are to keep their unit
         units = np.ones(players) if self._matching else self._restricted.ranges
-        scaled = [
-            (t - t.min()) / unit for t, unit in zip(self._restricted.tables, units, strict=True)
-        ]
+        pairs = zip(self._restricted.tables, units, strict=True)
+        scaled = [(table - table.min()) / unit for table, unit in pairs]
         self._tables = np.stack([np.moveaxis(t, p, 0).ravel() for p, t in enumerate(scaled)])
         self._joint, self.averaged = np.zeros(shape), 0
 

@@ -51,27 +51,19 @@ class Tree:
 
     def __init__(self, players: Sequence[str], title: str = "", comment: str = "") -> None:
         self.players = tuple(str(player) for player in players)
-        self.title = title
-        self.comment = comment
+        self.title, self.comment = title, comment
         self.sets: list[InformationSet] = []
-        self.where: list[int] = []
-        """Information set of each node, −1 for leaves."""
+        self.where: list[int] = []  # information set of each node, −1 for leaves
         self.parents: list[int] = []
-        self.branches: list[int] = []
-        """Which action of its parent leads to a node."""
-        self.payoffs: list[tuple[float, ...] | None] = []
+        self.branches: list[int] = []  # which action of its parent leads to a node
+        self.payoffs: list[Sequence[float] | None] = []
         self._open: list[list[int]] = [[-1, 0, 1]]  # nodes with [next, number of] children
-        self._missing = 1
+        self.missing = 1  # branches that still lead nowhere
 
     @property
     def nodes(self) -> int:
         """How many there are."""
         return len(self.where)
-
-    @property
-    def missing(self) -> int:
-        """Branches that still lead nowhere."""
-        return self._missing
 
     def information_set(
         self,
@@ -102,7 +94,7 @@ class Tree:
         number = self._add(information_set, payoffs)
         count = len(self.sets[information_set].actions)
         self._open.append([number, 0, count])
-        self._missing += count
+        self.missing += count
         return number
 
     def leaf(self, payoffs: Sequence[float] | None = None) -> int:
@@ -110,20 +102,19 @@ class Tree:
         return self._add(-1, payoffs)
 
     def _add(self, where: int, payoffs: Sequence[float] | None) -> int:
-        if not self._missing:
+        if not self.missing:
             raise ValueError("the tree is complete: no branch is left for another node")
-        paid: tuple[float, ...] | None = None
         if payoffs is not None:
-            paid = tuple(checks.vector("payoffs", payoffs, len(self.players)).tolist())
+            payoffs = tuple(checks.vector("payoffs", payoffs, len(self.players)).tolist())
         while self._open[-1][1] == self._open[-1][2]:
             self._open.pop()
         parent, branch, _ = self._open[-1]
         self._open[-1][1] += 1
-        self._missing -= 1
+        self.missing -= 1
         self.where.append(where)
         self.parents.append(parent)
         self.branches.append(branch)
-        self.payoffs.append(paid)
+        self.payoffs.append(payoffs)
         return len(self.where) - 1
 
 
