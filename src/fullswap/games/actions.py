@@ -87,12 +87,10 @@ class Vectors(ActionSet):
 
     def best(self, directions: Points) -> tuple[Indices, Vector]:
         """By trying all."""
-        actions = np.empty(len(directions), dtype=np.int64)
-        values = np.empty(len(directions))
+        actions, values = np.empty(len(directions), np.int64), np.empty(len(directions))
         for part in blocks(len(directions), self.size):
             products = directions[part] @ self.embeddings.T
-            actions[part] = products.argmax(axis=1)
-            values[part] = np.take_along_axis(products, actions[part, None], axis=1)[:, 0]
+            actions[part], values[part] = products.argmax(axis=1), products.max(axis=1)
         return actions, values
 
     def describe(self, action: Action) -> str:
@@ -142,7 +140,7 @@ class Curve(ActionSet):
             inside = np.clip(peak, low, high)
             candidates = np.stack(np.broadcast_arrays(low, inside, high), axis=1)
             values = linear[:, None] * candidates + square[:, None] * candidates**2
-            return np.take_along_axis(candidates, values.argmax(axis=1)[:, None], axis=1)[:, 0]
+            return np.asarray(candidates[np.arange(len(peak)), values.argmax(axis=1)])
 
         return cls(low, high, embed, maximise)
 
@@ -169,11 +167,7 @@ class Curve(ActionSet):
 
 
 class Plans(ActionSet):
-    """One choice in each of several finite parts: a plan of what to do for every type.
-
-    The best plan is the best choice in each part. Plans are numbered in mixed radix, the last
-    part fastest.
-    """
+    """A choice in each of several finite parts, numbered in mixed radix, the last part fastest."""
 
     size: int
 
@@ -218,7 +212,10 @@ class Plans(ActionSet):
 
 
 class Product(Plans):
-    """Plans whose embedding lines up those of the choices.
+    """One choice in each of several finite parts: a plan of what to do for every type.
+
+    The embedding lines up those of the choices, so the best plan is the best choice in each part.
+    Plans are numbered in mixed radix, the last part fastest.
 
     Examples
     --------
@@ -241,10 +238,10 @@ class Product(Plans):
 
 
 class Sum(Plans):
-    """Plans whose embedding is the *sum* of those of the choices.
+    """One choice in each of several parts, embedded as the *sum* of their embeddings.
 
     The hull is the Minkowski sum of the parts', so B choices for each of K types make B^K plans
-    in the dimension of one part.
+    in the dimension of one part. Plans are numbered as in ``Product``.
 
     Examples
     --------

@@ -138,11 +138,7 @@ def _affine_minimiser(offsets: Points) -> Vector:
 
 
 def _part_by_part(plans: Product, target: Vector, tolerance: float) -> tuple[Column, Vector]:
-    """Decompose in every part, then run through all of them at once.
-
-    Cutting [0, 1] at the cumulative weights of all parts gives at most Σ_k dim_k + 1 pieces, each
-    with one choice in every part.
-    """
+    """Cut [0, 1] at the cumulative weights of all parts: Σ_k dim_k + 1 pieces at most."""
     pairs = zip(plans.parts, plans.split(target), strict=True)
     mixed = [decompose(part, piece, tolerance) for part, piece in pairs]
     ends = [np.append(np.cumsum(weights)[:-1], 1.0) for _, weights in mixed]
@@ -159,8 +155,7 @@ def _part_by_part(plans: Product, target: Vector, tolerance: float) -> tuple[Col
 def _on_parabola(curve: Curve, target: Vector, tolerance: float) -> tuple[Column, Vector] | None:
     """Closed form for t ↦ (t, t²): mean m and variance v on two points; None for other curves.
 
-    The points m ± √v if both are in the interval; else the end that is passed, and the point
-    beyond the mean at distance v/(m − end).
+    That is m ± √v, or the end that is passed and the point beyond the mean at v/(m − end).
     """
     # five places tell other curves apart; should one slip through, its mean is checked below
     probes = np.linspace(curve.low, curve.high, 5)

@@ -190,13 +190,7 @@ def from_tensor(
 
 
 def as_support(support: Support, players: int) -> NDArray[Any]:
-    """Rows of joint actions as an array; points, given as tuples or rows, become tuples.
-
-    Examples
-    --------
-    >>> as_support([[(0.5, 1), 3]], 2)
-    array([[(0.5, 1.0), 3]], dtype=object)
-    """
+    """Rows of joint actions as an array; points, given as tuples or rows, become tuples."""
     if isinstance(support, np.ndarray) and support.ndim <= 2:
         if support.ndim != 2 or support.shape[1] != players:
             checks.refuse_shape("support", f"(m, {players})", support)

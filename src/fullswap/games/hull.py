@@ -36,12 +36,6 @@ class Hull(ConvexSetBase):
 
     The origin (d,) is a point of the relative interior, in the embedding space; the axes (d, dim)
     are an orthonormal basis of the directions of the affine hull.
-
-    Examples
-    --------
-    >>> hull = Hull(Vectors([[0, 0], [1, 1], [3, 3]]))
-    >>> hull.dim, round(hull.diameter, 6)
-    (1, 4.242641)
     """
 
     origin: Vector

@@ -62,12 +62,6 @@ def best_equilibrium(
 
     The value is the sum of payoffs ("welfare"), the smallest one ("fair"), or the sum with given
     weights. None if it takes more than ``seconds``.
-
-    Examples
-    --------
-    >>> chicken = [np.array([[0.0, 7.0], [2.0, 6.0]]), np.array([[0.0, 2.0], [7.0, 6.0]])]
-    >>> best_equilibrium(chicken).round(6).tolist()
-    [[0.0, 0.25], [0.25, 0.5]]
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack, vstack

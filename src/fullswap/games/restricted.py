@@ -47,10 +47,6 @@ class Restricted:
         self.columns: list[Column] = [np.asarray(column)[:0] for column in columns]
         self._places: list[dict[Hashable, int]] = [{} for _ in columns]
         self._units = [SAME * _extent(s) for s in game.actions]
-        self.tables: list[Points] = []
-        self._vectors: list[Points] = []
-        self._embedded: list[Points] = []
-        self.full = False
         if not self.add(columns):
             sizes = " × ".join(str(len(column)) for column in columns)
             raise ValueError(
@@ -71,14 +67,11 @@ class Restricted:
 
     def add(self, columns: Sequence[Column]) -> bool:
         """Make actions active; whether any was new, and there was room for the new ones."""
-        fresh: list[dict[Hashable, int]] = []
-        for places, column, unit in zip(self._places, columns, self._units, strict=True):
-            rows: dict[Hashable, int] = {}
+        fresh: list[dict[Hashable, int]] = [{} for _ in columns]  # first rows of new actions
+        for p, column in enumerate(columns):
             for row, action in enumerate(column):
-                key = _key(action, unit)
-                if key not in places:
-                    rows.setdefault(key, row)
-            fresh.append(rows)
+                fresh[p].setdefault(_key(action, self._units[p]), row)
+            fresh[p] = {key: row for key, row in fresh[p].items() if key not in self._places[p]}
         if not any(fresh):
             return False
         sets = self.game.actions
@@ -88,11 +81,9 @@ class Restricted:
         if self.full:
             return False
         for p, rows in enumerate(fresh):
-            for key in rows:
-                self._places[p][key] = len(self._places[p])
+            self._places[p].update(zip(rows, range(len(self.columns[p]), sizes[p]), strict=True))
             new = np.asarray(columns[p])[list(rows.values())]
             self.columns[p] = np.concatenate((self.columns[p], new))
-        # payoff vectors against all joint actions of the others, and from them the payoffs
         self._vectors = [self.game.vectors_against_all(p, self.columns) for p in range(len(sets))]
         self._embedded = [s.embed(column) for s, column in zip(sets, self.columns, strict=True)]
         pairs = zip(self._embedded, self._vectors, strict=True)
@@ -105,10 +96,7 @@ class Restricted:
         return np.array([known.get(_key(action, unit), -1) for action in column], dtype=np.int64)
 
     def profile(self, joint: Points, drop: float) -> CorrelatedEquilibrium:
-        """The verified profile with probabilities ∝ ``joint`` (k_1, …, k_N).
-
-        The lightest joint actions are left out, of total probability at most ``drop``.
-        """
+        """The verified profile ∝ ``joint``; its lightest entries, ``drop`` in all, are left out."""
         flat = joint.ravel() / joint.sum()
         order = np.argsort(flat)
         played = np.sort(order[np.cumsum(flat[order]) > min(drop, _MOST_DROPPED)])
@@ -125,11 +113,7 @@ class Restricted:
         return table
 
     def answers(self, joint: Points) -> list[Answers]:
-        """Best answers of each player to every active action, by a linear maximum over all actions.
-
-        As in the check of a profile, but payoff vectors are formed once for each joint action of
-        the others and not for each joint action of all.
-        """
+        """Best answers of each player to every active action, by a linear maximum over all."""
         answers = []
         for player, actions in enumerate(self.game.actions):
             own = np.moveaxis(joint, player, 0).reshape(self.shape[player], -1)
@@ -146,9 +130,8 @@ class Restricted:
 def initial_actions(game: StructuredGame, count: int, rng: np.random.Generator) -> list[Column]:
     """About ``count`` actions of each player to begin with, fewer if players are many.
 
-    All, where there are no more or where embeddings of many dimensions promise no saving.
-    Otherwise extreme actions in random directions, and then best answers to random mixtures of
-    what the others have so far: those are the ones that matter.
+    All, where embeddings of many dimensions promise no saving. Otherwise extreme actions in random
+    directions, then best answers to random mixtures of the others': those are what matters.
     """
     count = min(count, max(2, int(_WHOLE_JOINT ** (1 / game.players))))
     sizes = [math.inf if s.size is None else s.size for s in game.actions]
@@ -193,12 +176,12 @@ def stack(columns: Sequence[Column]) -> NDArray[Any]:
     """Columns side by side, shape (m, players); numbers too long for a float stay what they are."""
     kinds = {column.dtype.kind for column in columns}
     long = any(c.dtype.kind in "iu" and c.size and abs(c).max() > _EXACT for c in columns)
-    if "O" in kinds or (long and "f" in kinds):
-        rows = np.empty((len(columns[0]), len(columns)), dtype=object)
-        for p, column in enumerate(columns):
-            rows[:, p] = column.tolist()
-        return rows
-    return np.column_stack(columns)
+    if not ("O" in kinds or (long and "f" in kinds)):
+        return np.column_stack(columns)
+    rows = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for p, column in enumerate(columns):
+        rows[:, p] = column.tolist()
+    return rows
 
 
 def _extent(actions: ActionSet) -> float:

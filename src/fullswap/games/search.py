@@ -18,7 +18,6 @@ from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.restricted import Answers, Restricted
 from fullswap.games.selfplay import RESIDUAL, SelfPlay
 
-MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
 FIRST_LOOK = 32  # rounds played before the first look
 _LOOKS = 3  # the next look comes after 1/3 more rounds in the average: a share of the work
 _POLISHED = 2_500  # joint actions up to which a linear programme is tried when self-play is slow
@@ -38,16 +37,10 @@ class Search:
     """One run: the active actions, the best profile so far, and what is left of the budget."""
 
     def __init__(
-        self,
-        game: StructuredGame,
-        gap: float,
-        rounds: int | None,
-        seconds: float | None,
-        bar: Progress,
+        self, game: StructuredGame, gap: float, rounds: int, seconds: float | None, bar: Progress
     ) -> None:
-        self.game, self.gap = game, gap
+        self.game, self.gap, self._rounds_left = game, gap, rounds
         self._slack = 2 * np.array(game.errors)
-        self._rounds_left = MOST_ROUNDS if rounds is None else rounds
         self._deadline = math.inf if seconds is None else time.monotonic() + seconds
         self._bar, self._rounds, self._exact = bar, 0, False
         self._first_gap = self._best_gap = math.inf
@@ -86,11 +79,8 @@ class Search:
         return int(100 * (1 - left))
 
     def programme(self, objective: str | Vector, exact: bool = False) -> list[Answers] | None:
-        """The best equilibrium of the active actions, looked at; None if the time did not do.
-
-        What is ``exact`` keeps joint actions of little probability, down to rounding errors.
-        """
-        self._exact = exact
+        """The best equilibrium of the active actions, looked at; None if the time did not do."""
+        self._exact = exact  # keeps joint actions of little probability, down to rounding errors
         joint = best_equilibrium(self.active.tables, objective, self._time_left())
         return None if joint is None else self.look(joint)[1]
 
@@ -128,10 +118,7 @@ class Search:
             length = max(FIRST_LOOK, play.averaged // _LOOKS)
 
     def _polish(self, joint: Points) -> bool:
-        """Programmes on the actions that are played and best answers to them, while few.
-
-        Whether they led to actions that were not active.
-        """
+        """Programmes on what is played and best answers, while few; whether new actions came."""
         used: list[Indices] = []
         for p in range(joint.ndim):
             marginal = joint.sum(axis=tuple(k for k in range(joint.ndim) if k != p))

@@ -26,6 +26,7 @@ from fullswap.games.verify import verify
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
 
 METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
+_MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
 _SMALL = 400  # joint actions up to which a linear programme takes milliseconds
 _SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
 # Actions of a player to begin with.
@@ -49,7 +50,6 @@ def solve(
     Parameters
     ----------
     game : StructuredGame
-        The game.
     gap : float
         What a player may gain at most by any swap of recommendations, in units of payoff.
     method : str
@@ -110,7 +110,7 @@ def solve(
     if earlier is not None and earlier.gap <= target and objective is None:
         return replace(earlier, reached=True)
     with Progress(100, progress, "gap") as bar:
-        search = Search(game, target, rounds, seconds, bar)
+        search = Search(game, target, rounds or _MOST_ROUNDS, seconds, bar)
         if method == "lp":
             check_size(sizes)
             search.begin([np.arange(k) for k in listed], earlier)

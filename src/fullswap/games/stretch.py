@@ -9,10 +9,9 @@ payoffs, r the dimension that the vectors span; directions that they do not reac
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column
+from fullswap.games.actions import ActionSet, Column
 
 _STEPS = 300  # steps towards the smallest ellipsoid at most: what they reach will do
 _FLAT = 1e-9  # directions in which vectors reach no farther than this share do not count
@@ -33,14 +32,6 @@ class Stretched(ActionSet):
     def best(self, directions: Points) -> tuple[Column, Vector]:
         """⟨A·v, direction⟩ = ⟨v, Aᵀ·direction⟩."""
         return self.actions.best(directions @ self.matrix)
-
-    def check(self, actions: ArrayLike, name: str) -> Column:
-        """As before."""
-        return self.actions.check(actions, name)
-
-    def describe(self, action: Action) -> str:
-        """As before."""
-        return self.actions.describe(action)
 
 
 def rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionSet, Points, Points]:

@@ -2,10 +2,7 @@
 
 A sequence is what a player has done so far on the way to a node; with perfect recall it ends in
 one action of one information set, which extends one parent sequence. A pure strategy is embedded
-as its realisation plan, 1 for each sequence it plays and 0 elsewhere: as many coordinates as the
-tree has sequences, however many strategies there are. Payoffs are linear in the plan, and the
-best plan is found from the last information sets back to the first.
-
+as its realisation plan, 1 for each sequence it plays and 0 elsewhere; payoffs are linear in it.
 Strategies that differ only where they never get are one action here (reduced strategies).
 """
 
@@ -25,17 +22,13 @@ _NEGLIGIBLE = 1e-15  # weights up to this are left over by rounding
 
 
 class _Level(NamedTuple):
-    """Information sets with equally many own moves before them; none leads to another.
+    """Information sets with equally many own moves before them; none leads to another."""
 
-    Symbols: h information sets with k sequences in all. ``sets``, ``starts``, ``parents`` (h,);
-    ``members``, ``owners`` (k,): sequences set by set, and the place of their set in the level.
-    """
-
-    sets: Indices
-    starts: Indices
-    parents: Indices
-    members: Indices
-    owners: Indices
+    sets: Indices  # (h,)
+    starts: Indices  # (h,), where each begins among the members
+    parents: Indices  # (h,)
+    members: Indices  # (k,), sequences set by set
+    owners: Indices  # (k,), the place of their set in the level
 
 
 class SequenceForm(ActionSet):
@@ -80,10 +73,10 @@ class SequenceForm(ActionSet):
         self._discovered: list[Indices] = []  # choices of strategies, by their number
 
     def _count(self) -> None:
-        """Numbers of reduced strategies, from the last information sets back.
+        """Numbers of reduced strategies, from the last information sets back, a mixed radix.
 
         Below a sequence the choices in its information sets multiply; in an information set the
-        strategies below its actions add up. A strategy's number is read in this mixed radix.
+        strategies below its actions add up.
         """
         below = [1] * self.dim  # Python's numbers, as products may need more than 64 bits
         ways, strides, offsets = [0] * self._sets, [1] * self._sets, [0] * self.dim
@@ -97,9 +90,8 @@ class SequenceForm(ActionSet):
                 below[parent] = min(below[parent] * ways[h], MOST_NUMBERED)
         self.size = below[0] if below[0] < MOST_NUMBERED else None
         if self.size is not None:
-            self._ways = np.array(ways, dtype=np.int64)
-            self._strides = np.array(strides, dtype=np.int64)
-            self._offsets = np.array(offsets, dtype=np.int64)
+            radix = (np.array(row, dtype=np.int64) for row in (ways, strides, offsets))
+            self._ways, self._strides, self._offsets = radix
 
     def best(self, directions: Points) -> tuple[Indices, Vector]:
         """By dynamic programming, all directions at once."""
@@ -150,10 +142,9 @@ class SequenceForm(ActionSet):
         if self.size is None:
             return self._discover(chosen)
         rank = np.zeros((self.dim, chosen.shape[1]), dtype=np.int64)
-        columns = np.arange(chosen.shape[1])
         for level in reversed(self._levels):
             taken = chosen[level.sets]
-            digits = self._offsets[taken] + rank[taken, columns]
+            digits = self._offsets[taken] + np.take_along_axis(rank, taken, axis=0)
             np.add.at(rank, level.parents, self._strides[level.sets, None] * digits)
         return np.array(rank[0])
 
@@ -161,10 +152,9 @@ class SequenceForm(ActionSet):
         """Numbers in the order in which strategies turn up."""
         reached = np.zeros((self.dim, chosen.shape[1]), dtype=bool)
         reached[0] = True
-        columns = np.arange(chosen.shape[1])
         for level in self._levels:
             taken, on = chosen[level.sets], reached[level.parents]
-            reached[taken, columns] = on
+            np.put_along_axis(reached, taken, on, axis=0)
             chosen[level.sets] = np.where(on, taken, -1)
         numbers = np.empty(chosen.shape[1], dtype=np.int64)
         for k, row in enumerate(np.ascontiguousarray(chosen.T)):

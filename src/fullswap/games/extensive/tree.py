@@ -119,10 +119,7 @@ class Tree:
 
 
 class _Histories:
-    """Sequences of one player, gathered on the way down the tree.
-
-    A block is what follows one sequence in one information set: as many sequences as actions.
-    """
+    """Sequences of one player: for each in each information set, a block of one an action."""
 
     def __init__(self) -> None:
         self.parents, self.sets, self.moves = [-1], [-1], [""]
@@ -141,9 +138,9 @@ class _Histories:
 def from_tree(tree: Tree, name: str | None = None) -> StructuredGame:
     """The structured game of a tree.
 
-    Actions are reduced strategies: with perfect recall as :class:`SequenceForm`, their number
-    not mattering; strategies of a player who forgets are listed one by one. One player alone
-    gets company by a second, who has one action and no interest.
+    Actions are reduced strategies, with perfect recall as :class:`SequenceForm`; those of a player
+    who forgets are listed one by one. One player alone gets company by a second, who has one
+    action and no interest.
     """
     if tree.missing:
         checks.refuse("tree", "be complete, without branches that lead nowhere", tree.missing)
@@ -185,21 +182,18 @@ def _leaves(tree: Tree) -> tuple[list[_Histories], Indices, Points]:
 
 
 def _strategies(tree: Tree, player: int, history: _Histories) -> ActionSet:
-    wheres = sorted({where for where, _ in history.blocks})
-    places = [tree.sets[where].name for where in wheres]
-    if len(wheres) < len(history.blocks):
+    used = np.unique(history.sets)  # -1 among them
+    if len(used) <= len(history.blocks):
         return _listed(tree, player, history)
-    renumbered = {where: k for k, where in enumerate(wheres)}
-    sets = [-1] + [renumbered[where] for where in history.sets[1:]]
-    return SequenceForm(history.parents, sets, history.moves, places)
+    places = [tree.sets[where].name for where in used[1:]]
+    return SequenceForm(
+        history.parents, np.searchsorted(used, history.sets) - 1, history.moves, places
+    )
 
 
 def _listed(tree: Tree, player: int, history: _Histories) -> Vectors:
-    """All reduced strategies of a player who may forget, each with the sequences it plays.
-
-    A strategy is settled set by set: the first one that it reaches and has no action for yet is
-    given each action in turn.
-    """
+    """All reduced strategies of a player who may forget, each with the sequences it plays."""
+    # settled set by set: the first that is reached without an action is given each in turn
     dim = len(history.parents)
     plans, labels = [], []
     unsettled: list[dict[int, int]] = [{}]

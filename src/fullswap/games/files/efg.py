@@ -19,15 +19,7 @@ from fullswap.games.files.tokens import Scanner
 
 
 def parse(words: Scanner) -> Tree:
-    """Read a whole file, from its first word.
-
-    Examples
-    --------
-    >>> text = 'EFG 2 R "coin" { "one" "two" } c "" 1 "" { "h" 1/2 "t" 1/2 } 0 '
-    >>> tree = parse(Scanner(text + 't "" 1 "win" { 1, -1 } t "" 0', "coin.efg"))
-    >>> tree.title, tree.nodes, tree.payoffs[1]
-    ('coin', 3, (1.0, -1.0))
-    """
+    """Read a whole file, from its first word."""
     title, players = words.header("EFG", "2"), words.strings("player")
     reader = _Reader(words, Tree(players, title, words.optional("the comment")))
     while reader.tree.missing:
@@ -115,7 +107,7 @@ class _Reader:
         words = self.words
         at = words.next
         number = words.whole("the number of the outcome")
-        described = words.is_string() or words.is_mark("{")
+        described = words.next.kind == "text" or words.is_mark("{")
         if number == 0:
             if described:
                 words.fail("no payoffs for outcome 0, which pays nothing")

@@ -32,10 +32,7 @@ class Table:
     payoffs: Points
 
     def game(self, name: str) -> StructuredGame:
-        """The structured game, its actions called as in the file.
-
-        One player alone gets company by a second, who has one action and no interest.
-        """
+        """The structured game; one player alone gets company by a second, without interest."""
         payoffs, labels = self.payoffs, self.actions
         if len(self.players) == 1:
             payoffs = np.stack((payoffs[0], np.zeros_like(payoffs[0])))[:, :, None]
@@ -44,16 +41,7 @@ class Table:
 
 
 def parse(words: Scanner) -> Table:
-    """Read a whole file, from its first word.
-
-    Examples
-    --------
-    >>> text = 'NFG 1 R "e02" { "one" "two" } { 3 2 } 1 1 0 2 0 2 1 1 0 3 2 0'
-    >>> parse(Scanner(text, "e02.nfg")).payoffs[1]
-    array([[1., 1.],
-           [2., 3.],
-           [2., 0.]])
-    """
+    """Read a whole file, from its first word."""
     title = words.header("NFG", "1")
     at = words.next
     players = words.strings("player")

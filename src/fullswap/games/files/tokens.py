@@ -34,14 +34,7 @@ class Token(NamedTuple):
 
 
 class Scanner:
-    r"""Words of a text one after the other; whatever is not as expected is a ValueError.
-
-    Examples
-    --------
-    >>> words = Scanner('"Kuhn \\"poker\\"" { 1/2, -3e1 }', "kuhn.efg")
-    >>> words.string("the title"), words.skip("{"), words.numbers("payoffs", 2)
-    ('Kuhn "poker"', True, [0.5, -30.0])
-    """
+    """Words of a text one after the other; whatever is not as expected is a ValueError."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file, self._text, self._at = file, text, 0
@@ -97,26 +90,22 @@ class Scanner:
         if not self.skip(mark):
             self.wrong(f"'{mark}' {where}")
 
-    def is_string(self) -> bool:
-        """Whether a quoted string is ahead."""
-        return self.next.kind == "text"
-
     def string(self, what: str) -> str:
         """Take a quoted string."""
-        if not self.is_string():
+        if self.next.kind != "text":
             self.wrong(f"{what} in quotes")
         text = self.take().text
         return _ESCAPED.sub(r"\1", text) if "\\" in text else text
 
     def optional(self, what: str) -> str:
         """Take a quoted string if one is ahead, else an empty one."""
-        return self.string(what) if self.is_string() else ""
+        return self.string(what) if self.next.kind == "text" else ""
 
     def strings(self, what: str) -> list[str]:
         """Take { "…" "…" }, at least one."""
         self.mark("{", f"before {what}s")
         texts = [self.string(what)]
-        while self.is_string():
+        while self.next.kind == "text":
             texts.append(self.string(what))
         self.mark("}", f"after {what}s")
         return texts
