@@ -146,7 +146,8 @@ def _leave_behind(active, weights, goal, size, leaving, ratio):
             active[stay], weights[stay] = active[i], weight
             total += weight
             stay += 1
-    weights[:stay] /= total
+    for i in range(stay):
+        weights[i] /= total
     return stay
 
 
@@ -245,7 +246,8 @@ def _orthogonalise(basis, factor, order, edges):
         if length <= cutoff:
             return k
         factor[k, k] = length
-        basis[k] /= length
+        for j in range(d):
+            basis[k, j] /= length
         for i in range(k + 1, edges):
             part = _dot(basis[i], basis[k])
             factor[k, i] = part

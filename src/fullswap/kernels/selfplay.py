@@ -35,10 +35,9 @@ def _match(scores, rows, shares, last, k):
             value = max(scores[a, b] + shares[a] * (last[b] - mean), 0.0)
             rows[a, b] = value
             total += value
-        if total > 0.0:
-            rows[a, :k] *= 1.0 / total
-        else:
-            rows[a, :k] = 1.0 / k
+        scale = 1.0 / total if total > 0.0 else 0.0
+        for b in range(k):
+            rows[a, b] = rows[a, b] * scale if total > 0.0 else 1.0 / k
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -55,7 +54,9 @@ def _weigh(scores, rows, shares, last, charges, k, optimism, rate):
         for b in range(k):
             rows[a, b] = math.exp(eta * (rows[a, b] - most))
             total += rows[a, b]
-        rows[a, :k] *= 1.0 / total
+        scale = 1.0 / total
+        for b in range(k):
+            rows[a, b] *= scale
 
 
 @njit(cache=True)
