@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullswap.games import Curve, Product, StructuredGame, Vectors, verify
+from fullswap.games import Curve, Product, StructuredGame, Sum, Vectors, verify
 from fullswap.games.decompose import decompose
-from fullswap.games.regions import Paraboloid, Region, Sum
+from fullswap.games.regions import Paraboloid, Region
 from fullswap.sets import Ball, Box, Polytope, Simplex
 
 

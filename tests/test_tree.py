@@ -8,9 +8,10 @@ from scipy.optimize import linprog
 
 from fullswap.games import SequenceForm, Tree, Vectors, from_tree, parse, read, verify
 from fullswap.games.extensive import tree as trees
-from fullswap.games.extensive.tree import CHANCE, kuhn_poker
+from fullswap.games.extensive.tree import CHANCE
 from fullswap.games.files import efg
 from fullswap.games.files.tokens import Scanner
+from fullswap.games.zoo import kuhn_poker
 from random_forms import check_payoffs, random_tree
 
 GAMES = Path(__file__).resolve().parents[2] / "shared" / "data" / "games"

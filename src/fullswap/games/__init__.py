@@ -5,7 +5,7 @@ actions does not matter: solve a game of a hundred thousand actions like one of 
 """
 
 from fullswap.games import zoo
-from fullswap.games.actions import ActionSet, Curve, Product, Vectors
+from fullswap.games.actions import ActionSet, Curve, Product, Sum, Vectors
 from fullswap.games.decompose import decompose
 from fullswap.games.extensive.payoffs import from_sequence_form
 from fullswap.games.extensive.sequence import SequenceForm
@@ -14,7 +14,7 @@ from fullswap.games.files import parse, read
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 from fullswap.games.learner import MixedAction, StructuredLearner
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
-from fullswap.games.regions import Paraboloid, Region, Sum
+from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.solve import solve
 from fullswap.games.verify import verify
 

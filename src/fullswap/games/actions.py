@@ -21,16 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 
-Action = Any
-"""One entry of a column: a number, a parameter, a point as a tuple, or what a user's set has."""
-Column = NDArray[Any]
-"""Array of actions, shape (m,)."""
+Action = Any  # one entry of a column
+Column = NDArray[Any]  # shape (m,)
+# Actions are numbered in 64 bits if they are fewer: half of what fits, so that sums fit too.
 MOST_NUMBERED = 2**62
-"""Actions are numbered in 64 bits if they are fewer: half of what fits, so that sums fit too."""
-BLOCK = 4_000_000
-"""Entries of a table of products that are formed at once: 32 MB, small beside any memory."""
-_BEYOND = 1e-9
-"""Parameters may lie beyond the ends of a curve by this share of its length: rounding errors."""
+BLOCK = 4_000_000  # entries of a table of products that are formed at once: 32 MB
+_BEYOND = 1e-9  # share of its length by which parameters may pass the ends of a curve: rounding
 
 
 class ActionSet(ABC):
@@ -91,12 +87,10 @@ class Vectors(ActionSet):
 
     def best(self, directions: Points) -> tuple[Indices, Vector]:
         """By trying all."""
-        actions = np.empty(len(directions), dtype=np.int64)
-        values = np.empty(len(directions))
+        actions, values = np.empty(len(directions), np.int64), np.empty(len(directions))
         for part in blocks(len(directions), self.size):
             products = directions[part] @ self.embeddings.T
-            actions[part] = products.argmax(axis=1)
-            values[part] = np.take_along_axis(products, actions[part, None], axis=1)[:, 0]
+            actions[part], values[part] = products.argmax(axis=1), products.max(axis=1)
         return actions, values
 
     def describe(self, action: Action) -> str:
@@ -107,14 +101,8 @@ class Vectors(ActionSet):
 class Curve(ActionSet):
     """A continuum of actions t ∈ [low, high], embedded along a curve.
 
-    Parameters
-    ----------
-    low, high : float
-        Ends of the parameter.
-    embed : callable
-        Parameters (m,) ↦ embeddings (m, dim).
-    maximise : callable
-        Directions (m, dim) ↦ parameters (m,) of exact maximisers of ⟨embed(t), direction⟩.
+    ``embed`` takes parameters (m,) to embeddings (m, dim), ``maximise`` directions (m, dim) to
+    parameters (m,) of exact maximisers of ⟨embed(t), direction⟩.
 
     Examples
     --------
@@ -149,11 +137,10 @@ class Curve(ActionSet):
             linear, square = directions[:, 0], directions[:, 1]
             with np.errstate(divide="ignore", invalid="ignore"):
                 peak = np.where(square < 0, -linear / (2 * square), low)
-            candidates = np.column_stack(
-                (np.full(len(peak), low), np.clip(peak, low, high), np.full(len(peak), high))
-            )
+            inside = np.clip(peak, low, high)
+            candidates = np.stack(np.broadcast_arrays(low, inside, high), axis=1)
             values = linear[:, None] * candidates + square[:, None] * candidates**2
-            return np.take_along_axis(candidates, values.argmax(axis=1)[:, None], axis=1)[:, 0]
+            return np.asarray(candidates[np.arange(len(peak)), values.argmax(axis=1)])
 
         return cls(low, high, embed, maximise)
 
@@ -179,18 +166,8 @@ class Curve(ActionSet):
         return f"{float(action):.6g}"
 
 
-class Product(ActionSet):
-    """One choice in each of several finite parts: a plan of what to do for every type.
-
-    The embedding lines up those of the parts, so the best plan is the best choice in each part.
-    Plans are numbered in mixed radix, the last part fastest.
-
-    Examples
-    --------
-    >>> plans = Product([Vectors(np.eye(2)), Vectors(np.eye(3))])
-    >>> plans.size, plans.dim, plans.choices(np.array([4])).tolist()
-    (6, 5, [[1, 1]])
-    """
+class Plans(ActionSet):
+    """A choice in each of several finite parts, numbered in mixed radix, the last part fastest."""
 
     size: int
 
@@ -202,24 +179,20 @@ class Product(ActionSet):
         self.size = math.prod(sizes)
         if self.size >= MOST_NUMBERED:
             checks.refuse("parts", f"make fewer than {MOST_NUMBERED} plans", self.size)
-        self.dim = sum(part.dim for part in self.parts)
         self._sizes = np.array(sizes, dtype=np.int64)
         self._strides = np.append(np.cumprod(self._sizes[::-1])[-2::-1], 1).astype(np.int64)
-        self._cuts = np.cumsum([part.dim for part in self.parts])[:-1]
+
+    @abstractmethod
+    def split(self, points: Points) -> list[Points]:
+        """What each part sees of directions (…, dim)."""
 
     def choices(self, actions: Column) -> Indices:
         """The choice in each part, shape (m, parts)."""
-        choices: Indices = (np.asarray(actions)[:, None] // self._strides) % self._sizes
-        return choices
+        return np.asarray((np.asarray(actions)[:, None] // self._strides) % self._sizes)
 
-    def split(self, points: Points) -> list[Points]:
-        """The coordinates (…, dim) of each part."""
-        return np.split(points, self._cuts, axis=-1)
-
-    def embed(self, actions: Column) -> Points:
-        """Embeddings of the parts, side by side."""
-        choices = self.choices(actions)
-        return np.hstack([part.embed(choices[:, k]) for k, part in enumerate(self.parts)])
+    def embed_parts(self, actions: Column) -> list[Points]:
+        """Embeddings of the choices, part by part."""
+        return [p.embed(c) for p, c in zip(self.parts, self.choices(actions).T, strict=True)]
 
     def best(self, directions: Points) -> tuple[Indices, Vector]:
         """Part by part."""
@@ -238,6 +211,61 @@ class Product(ActionSet):
         return "(" + ", ".join(names) + ")"
 
 
+class Product(Plans):
+    """One choice in each of several finite parts: a plan of what to do for every type.
+
+    The embedding lines up those of the choices, so the best plan is the best choice in each part.
+    Plans are numbered in mixed radix, the last part fastest.
+
+    Examples
+    --------
+    >>> plans = Product([Vectors(np.eye(2)), Vectors(np.eye(3))])
+    >>> plans.size, plans.dim, plans.choices(np.array([4])).tolist()
+    (6, 5, [[1, 1]])
+    """
+
+    def __init__(self, parts: Sequence[Vectors]) -> None:
+        super().__init__(parts)
+        self.dim = sum(part.dim for part in self.parts)
+
+    def split(self, points: Points) -> list[Points]:
+        """The coordinates of each part."""
+        return np.split(points, np.cumsum([part.dim for part in self.parts])[:-1], axis=-1)
+
+    def embed(self, actions: Column) -> Points:
+        """Embeddings of the choices, side by side."""
+        return np.hstack(self.embed_parts(actions))
+
+
+class Sum(Plans):
+    """One choice in each of several parts, embedded as the *sum* of their embeddings.
+
+    The hull is the Minkowski sum of the parts', so B choices for each of K types make B^K plans
+    in the dimension of one part. Plans are numbered as in ``Product``.
+
+    Examples
+    --------
+    >>> plans = Sum([Vectors(np.eye(2)), Vectors(3 * np.eye(2))])
+    >>> plans.size, plans.dim, plans.embed(np.array([1])).tolist()
+    (4, 2, [[1.0, 3.0]])
+    """
+
+    def __init__(self, parts: Sequence[Vectors]) -> None:
+        super().__init__(parts)
+        dims = {part.dim for part in self.parts}
+        if len(dims) > 1:
+            checks.refuse("parts", "have the same dimension", sorted(dims))
+        self.dim = dims.pop()
+
+    def split(self, points: Points) -> list[Points]:
+        """The same for all."""
+        return [points] * len(self.parts)
+
+    def embed(self, actions: Column) -> Points:
+        """Embeddings of the choices, added up."""
+        return np.asarray(np.sum(self.embed_parts(actions), axis=0))
+
+
 def blocks(rows: int, entries: int) -> Iterator[slice]:
     """Slices of so many rows that a table with this many entries a row stays within ``BLOCK``."""
     width = max(1, BLOCK // max(1, entries))
@@ -246,5 +274,13 @@ def blocks(rows: int, entries: int) -> Iterator[slice]:
 
 def dots(left: Points, right: Points) -> Vector:
     """Inner products ⟨left[i], right[i]⟩ of rows."""
-    products: Vector = np.einsum("ij,ij->i", left, right)
-    return products
+    return np.asarray(np.einsum("ij,ij->i", left, right))
+
+
+def column_of(actions: list[Action]) -> Column:
+    """A column of these actions, tuples kept whole."""
+    if not any(isinstance(action, tuple) for action in actions):
+        return np.array(actions)
+    column = np.empty(len(actions), dtype=object)
+    column[:] = actions
+    return column

@@ -17,16 +17,11 @@ from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import ActionSet, Column, Curve, Product
 
-_STEPS = 1000
-"""Steps of Wolfe's method at most; tens are usual, more are circles of rounding errors."""
-_NEGLIGIBLE = 1e-14
-"""Weights up to this leave the support."""
-_NO_GAIN = 1e-15
-"""Gains of this share of the largest coordinate are rounding errors."""
-_OUTSIDE = 1e-7
-"""A point outside is known to be so, and how far, once no step gains this share of its distance."""
-_TINY = 1e-300
-"""Divisors are at least this: a weight that does not fall takes no step to its end."""
+_STEPS = 1000  # of Wolfe's method at most; tens are usual, more are circles of rounding errors
+_NEGLIGIBLE = 1e-14  # weights up to this leave the support
+_NO_GAIN = 1e-15  # gains of this share of the largest coordinate are rounding errors
+_OUTSIDE = 1e-7  # a point is outside, and how far is known, once no step gains this share of it
+_TINY = 1e-300  # divisors are at least this: a weight that does not fall takes no step to its end
 
 
 @runtime_checkable
@@ -43,8 +38,7 @@ class Nearest(NamedTuple):
     actions: Column
     weights: Vector
     distance: float
-    allowed: float
-    """Distances up to this count as 0."""
+    allowed: float  # distances up to this count as 0
 
 
 def decompose(
@@ -52,21 +46,9 @@ def decompose(
 ) -> tuple[Column, Vector]:
     """At most dim + 1 actions and their weights, with Σ_k weights[k]·v(actions[k]) = point.
 
-    Sets that know a way of their own have a method ``decompose(point, tolerance)``.
-
-    Parameters
-    ----------
-    action_set : ActionSet
-        Actions with their linear oracle.
-    point : array (dim,)
-        A point of the hull of the embeddings.
-    tolerance : float
-        How far the mean may be from the point, in units of the largest coordinate.
-
-    Raises
-    ------
-    ValueError
-        If the point is farther from the hull than that; the message says how far.
+    The point (dim,) lies in the hull of the embeddings, up to ``tolerance`` in units of the largest
+    coordinate, or a ValueError says how far outside. Sets that know a way of their own have a
+    method ``decompose(point, tolerance)``.
 
     Examples
     --------
@@ -151,17 +133,12 @@ def _affine_minimiser(offsets: Points) -> Vector:
     """Weights with sum 1, of any sign, of the shortest combination of rows (k, d)."""
     if len(offsets) == 1:
         return np.ones(1)
-    edges = offsets[1:] - offsets[0]
-    shares = np.linalg.lstsq(edges.T, -offsets[0], rcond=None)[0]
-    return np.concatenate(([1.0 - shares.sum()], shares))
+    shares = np.linalg.lstsq((offsets[1:] - offsets[0]).T, -offsets[0], rcond=None)[0]
+    return np.append(1.0 - shares.sum(), shares)
 
 
 def _part_by_part(plans: Product, target: Vector, tolerance: float) -> tuple[Column, Vector]:
-    """Decompose in every part, then run through all of them at once.
-
-    Cutting [0, 1] at the cumulative weights of all parts gives at most Σ_k dim_k + 1 pieces, each
-    with one choice in every part.
-    """
+    """Cut [0, 1] at the cumulative weights of all parts: Σ_k dim_k + 1 pieces at most."""
     pairs = zip(plans.parts, plans.split(target), strict=True)
     mixed = [decompose(part, piece, tolerance) for part, piece in pairs]
     ends = [np.append(np.cumsum(weights)[:-1], 1.0) for _, weights in mixed]
@@ -178,8 +155,7 @@ def _part_by_part(plans: Product, target: Vector, tolerance: float) -> tuple[Col
 def _on_parabola(curve: Curve, target: Vector, tolerance: float) -> tuple[Column, Vector] | None:
     """Closed form for t ↦ (t, t²): mean m and variance v on two points; None for other curves.
 
-    The points m ± √v if both are in the interval; else the end that is passed, and the point
-    beyond the mean at distance v/(m − end).
+    That is m ± √v, or the end that is passed and the point beyond the mean at v/(m − end).
     """
     # five places tell other curves apart; should one slip through, its mean is checked below
     probes = np.linspace(curve.low, curve.high, 5)
@@ -191,10 +167,8 @@ def _on_parabola(curve: Curve, target: Vector, tolerance: float) -> tuple[Column
     if not (curve.low <= mean <= curve.high and 0 <= variance <= room):
         return None  # at or beyond the edge of the hull: the oracle tells how far
     spread = variance**0.5
-    if spread == 0.0:
-        actions = np.array([mean])
-        weights = np.ones(1)
-    else:
+    actions, weights = np.array([mean]), np.ones(1)
+    if spread:
         left, right = mean - spread, mean + spread
         if left < curve.low:
             left, right = curve.low, mean + variance / (mean - curve.low)

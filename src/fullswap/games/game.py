@@ -17,26 +17,18 @@ from fullswap.base import checks
 from fullswap.base.protocols import Points
 from fullswap.games.actions import Action, ActionSet, Column, Vectors, blocks, dots
 
+# Columns of the other players' actions, in order ↦ payoff vectors (m, dim).
 Against = Callable[[list[Column]], Points]
-"""Columns of the other players' actions, in order ↦ payoff vectors (m, dim)."""
+# Rows of joint actions, (m, players); points of regions as tuples or rows of numbers.
 Support = NDArray[Any] | Sequence[Sequence[Action]]
-"""Rows of joint actions, (m, players); points of regions as tuples or rows of numbers."""
 
 
 class StructuredGame:
     """Two or more players, each with a set of embedded actions.
 
-    Parameters
-    ----------
-    actions : sequence of ActionSet
-        One set for each player.
-    against : sequence of callables
-        For each player: the others' actions, columns (m,) in the order of the players, to payoff
-        vectors (m, dim) in the player's own embedding space.
-    name : str
-        What it is called.
-    errors : sequence of float
-        For each player: how far payoffs may be from the true ones (an embedding of lower rank).
+    For each player, ``against`` takes the others' actions, columns (m,) in the order of the
+    players, to payoff vectors (m, dim) in the player's own embedding space, and ``errors`` says how
+    far payoffs may be from the true ones (an embedding of lower rank).
 
     Examples
     --------
@@ -53,9 +45,7 @@ class StructuredGame:
         name: str = "game",
         errors: ArrayLike | None = None,
     ) -> None:
-        self.actions = tuple(actions)
-        self._against = tuple(against)
-        self.name = name
+        self.actions, self._against, self.name = tuple(actions), tuple(against), name
         if len(self.actions) < 2:
             checks.refuse("actions", "be sets of at least 2 players", len(self.actions))
         checks.same_length("against", self._against, "actions", len(self.actions))
@@ -103,10 +93,7 @@ class StructuredGame:
         return [s.check(rows[:, i], f"support[:, {i}]") for i, s in enumerate(self.actions)]
 
     def table(self, chosen: Sequence[Column]) -> list[Points]:
-        """Payoff tensors of the game in which each player has only the chosen actions.
-
-        One array of shape (len(chosen[0]), len(chosen[1]), …) for each player.
-        """
+        """Each player's payoffs, (k_1, …, k_N), where player p has only k_p chosen actions."""
         shape = [len(column) for column in chosen]
         return [
             tensor(s.embed(chosen[p]), self.vectors_against_all(p, chosen), p, shape)
@@ -142,12 +129,8 @@ def _two_players(
     errors: tuple[float, float] = (0.0, 0.0),
 ) -> StructuredGame:  # fmt: skip
     """u_1(i, j) = ⟨own[i], other[j]⟩ and u_2(i, j) = ⟨own2[j], other2[i]⟩."""
-    return StructuredGame(
-        (Vectors(own), Vectors(own2)),
-        (lambda others: other[others[0]], lambda others: other2[others[0]]),
-        name,
-        errors,
-    )
+    against = (lambda others: other[others[0]], lambda others: other2[others[0]])
+    return StructuredGame((Vectors(own), Vectors(own2)), against, name, errors)
 
 
 def tensor(embedded: Points, vectors: Points, player: int, shape: Sequence[int]) -> Points:
@@ -185,8 +168,13 @@ def _factors(matrix: Points, rank: int) -> tuple[Points, Points, float]:
     return matrix, np.eye(m), 0.0
 
 
-def from_tensor(payoffs: ArrayLike, name: str = "game") -> StructuredGame:
-    """The game with payoffs[p, a_1, …, a_N] for player p, shape (N, n_1, …, n_N)."""
+def from_tensor(
+    payoffs: ArrayLike, name: str = "game", labels: Sequence[Sequence[str]] | None = None
+) -> StructuredGame:
+    """The game with payoffs[p, a_1, …, a_N] for player p, shape (N, n_1, …, n_N).
+
+    ``labels`` are the names of each player's actions.
+    """
     array = checks.floats("payoffs", payoffs).copy()
     if array.ndim < 3 or array.shape[0] != array.ndim - 1 or 0 in array.shape:
         checks.refuse_shape("payoffs", "(N, n_1, …, n_N) for N >= 2 players", array)
@@ -195,18 +183,14 @@ def from_tensor(payoffs: ArrayLike, name: str = "game") -> StructuredGame:
         own_last = np.moveaxis(array[player], player, -1)
         return lambda others: own_last[tuple(others)]
 
-    sets = [Vectors(np.eye(n)) for n in array.shape[1:]]
+    named = [None] * len(array) if labels is None else labels
+    checks.same_length("labels", named, "payoffs", len(array))
+    sets = [Vectors(np.eye(n), row) for n, row in zip(array.shape[1:], named, strict=True)]
     return StructuredGame(sets, [against(p) for p in range(len(array))], name)
 
 
 def as_support(support: Support, players: int) -> NDArray[Any]:
-    """Rows of joint actions as an array; points, given as tuples or rows, become tuples.
-
-    Examples
-    --------
-    >>> as_support([[(0.5, 1), 3]], 2)
-    array([[(0.5, 1.0), 3]], dtype=object)
-    """
+    """Rows of joint actions as an array; points, given as tuples or rows, become tuples."""
     if isinstance(support, np.ndarray) and support.ndim <= 2:
         if support.ndim != 2 or support.shape[1] != players:
             checks.refuse_shape("support", f"(m, {players})", support)
@@ -221,9 +205,7 @@ def as_support(support: Support, players: int) -> NDArray[Any]:
     if all(is_single(action) for row in rows for action in row):
         return np.asarray(rows).reshape(len(rows), players)
     array = np.empty((len(rows), players), dtype=object)
-    for i, row in enumerate(rows):
-        for p, action in enumerate(row):
-            array[i, p] = action if is_single(action) else tuple(np.asarray(action).tolist())
+    array[:] = [[a if is_single(a) else tuple(np.asarray(a).tolist()) for a in row] for row in rows]
     return array
 
 

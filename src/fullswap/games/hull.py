@@ -15,43 +15,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Product, Vectors
+from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors, column_of
 from fullswap.games.decompose import nearest
-from fullswap.games.regions import Region, Sum
+from fullswap.games.regions import Region
 from fullswap.sets import ConvexSetBase, Custom
 
-_FLAT = 1e-9
-"""Directions in which the hull is thinner than this share of its size do not count."""
-_ROUNDING = 1e-12
-"""Nor do those thinner than this share of its largest coordinate: rounding errors of embeddings."""
-_DIGITS = 12
-"""Directions that agree to so many share an answer: an error of 1e-12 of the diameter at most."""
-_PROJECTION = 1e-12
-"""How near projections come, as a share of the largest coordinate."""
-_REMEMBERED = 100_000
-"""Answers of the oracle that are remembered: some 10 MB."""
-_FEW = 512
-"""Up to this many actions are all compared with one another, or all played."""
+_FLAT = 1e-9  # directions in which the hull is thinner than this share of its size do not count
+_ROUNDING = 1e-12  # nor do those thinner than this share of its largest coordinate
+_DIGITS = 12  # directions that agree to so many share an answer: off by 1e-12 of the diameter
+_PROJECTION = 1e-12  # how near projections come, as a share of the largest coordinate
+_REMEMBERED = 100_000  # answers of the oracle that are remembered: some 10 MB
+_FEW = 512  # up to this many actions are all compared with one another, or all played
+# Directions in which a hull of dimension 2 or 3 is measured: diameters to 0.03 % and 1 %.
 _IN_THE_PLANE, _IN_SPACE = 64, 200
-"""Directions in which a hull of dimension 2 or 3 is measured: diameters to 0.03 % and 1 %."""
 
 
 @final
 class Hull(ConvexSetBase):
     """conv{v(a)} of a set of actions, in coordinates y with x = origin + axes·y.
 
-    Attributes
-    ----------
-    origin : array (d,)
-        A point of the relative interior, in the embedding space.
-    axes : array (d, dim)
-        Orthonormal basis of the directions of the affine hull.
-
-    Examples
-    --------
-    >>> hull = Hull(Vectors([[0, 0], [1, 1], [3, 3]]))
-    >>> hull.dim, round(hull.diameter, 6)
-    (1, 4.242641)
+    The origin (d,) is a point of the relative interior, in the embedding space; the axes (d, dim)
+    are an orthonormal basis of the directions of the affine hull.
     """
 
     origin: Vector
@@ -63,19 +47,12 @@ class Hull(ConvexSetBase):
     def __init__(self, actions: ActionSet) -> None:
         checks.instance("actions", actions, ActionSet, "a set of fullswap.games")
         origin, axes = affine_frame(actions)
-        if not axes.shape[1]:
+        dim = axes.shape[1]
+        if not dim:
             checks.refuse("actions", "have at least two different embeddings", actions)
-        self._store(
-            origin=origin,
-            axes=axes,
-            _actions=actions,
-            _owners={},
-            _answers={},
-            dim=axes.shape[1],
-            ambient_dim=axes.shape[1],
-            diameter=diameter(actions, origin, axes),
-            center=np.zeros(axes.shape[1]),
-        )
+        frame = {"origin": origin, "axes": axes, "center": np.zeros(dim)}
+        sizes = {"dim": dim, "ambient_dim": dim, "diameter": diameter(actions, origin, axes)}
+        self._store(**frame, **sizes, _actions=actions, _owners={}, _answers={})
 
     def __eq__(self, other: object) -> bool:
         # What others remember of a set, by value, must not be mixed up with the extreme points
@@ -85,9 +62,9 @@ class Hull(ConvexSetBase):
     def __hash__(self) -> int:
         return id(self)
 
-    def actions_at(self, points: Points) -> list[Action]:
+    def actions_at(self, points: Points) -> Column:
         """Whose embeddings these are: points (m, dim) that ``minimize_linear`` has returned."""
-        return [self._owners[(point + 0.0).tobytes()] for point in points]
+        return column_of([self._owners[(point + 0.0).tobytes()] for point in points])
 
     @property
     def vertices(self) -> Points | None:
@@ -133,8 +110,7 @@ class Hull(ConvexSetBase):
         return result
 
     def _contains(self, points: Points, slack: Vector) -> NDArray[np.bool_]:
-        inside: NDArray[np.bool_] = np.linalg.norm(points - self._project(points), axis=1) <= slack
-        return inside
+        return np.asarray(np.linalg.norm(points - self._project(points), axis=1) <= slack)
 
     def _minimize_concave(self, curvature: Vector, slope: Points) -> Points:
         corners = self.vertices
@@ -144,8 +120,7 @@ class Hull(ConvexSetBase):
                 f"minimum of a concave quadratic function over the hull of more than {_FEW} actions"
             )
         values = slope @ corners.T + curvature[:, None] * np.square(corners).sum(axis=1)
-        lowest: Points = corners[values.argmin(axis=1)]
-        return lowest
+        return np.asarray(corners[values.argmin(axis=1)])
 
 
 def affine_frame(actions: ActionSet) -> tuple[Vector, Points]:
@@ -200,8 +175,7 @@ def diameter(actions: ActionSet, origin: Vector, axes: Points) -> float:
     reach = actions.best(along)[1] + actions.best(-along)[1]
     bounds = [float(reach.max()) / cosine if k <= 3 else float(np.linalg.norm(reach))]
     if isinstance(actions, Vectors):
-        around = np.linalg.norm(actions.embeddings - origin, axis=1).max()
-        bounds.append(2 * float(around))
+        bounds.append(2 * float(np.linalg.norm(actions.embeddings - origin, axis=1).max()))
     if isinstance(actions, Sum):
         bounds.append(sum(diameter(part, *affine_frame(part)) for part in actions.parts))
     return min(bounds)

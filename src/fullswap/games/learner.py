@@ -19,16 +19,13 @@ from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Certificate, Quantity
 from fullswap.games.actions import Action, ActionSet, Column
 from fullswap.games.hull import Hull, affine_frame
-from fullswap.games.stretch import Stretched, rounding_maps
+from fullswap.games.stretch import rounded
 from fullswap.losses import Linear, LossClass
 from fullswap.template import FullSwapLearner
 from fullswap.theorems import THEOREMS
 
-_ROW = "concave"
-"""The row of the table for linear losses."""
-_BEYOND = 1e-6
-"""Parts of a payoff vector outside of the span of the given ones, as a share of its largest entry,
-that are rounding errors."""
+_ROW = "concave"  # the row of the table for linear losses
+_BEYOND = 1e-6  # share of a payoff vector outside of the span of the given ones that is rounding
 
 
 class MixedAction(NamedTuple):
@@ -54,7 +51,7 @@ class StructuredLearner:
     Parameters
     ----------
     actions : ActionSet
-        The player's actions.
+        What the player may do.
     bound : float or array (k, dim)
         Largest length of a payoff vector (along the hull of the embeddings); or vectors of which
         every w_t is a mixture, such as those of all pure actions of an opponent: the guarantee
@@ -94,29 +91,28 @@ class StructuredLearner:
         self.hull: Hull | None = None
         self._inner: FullSwapLearner | None = None
         self._rounds = 0
-        limit = _as_bound(bound, actions.dim)
+        given, length, turned = None, 1.0, np.eye(actions.dim)
+        if isinstance(bound, list | tuple) or np.ndim(bound):
+            given = checks.matrix("bound", bound, (None, actions.dim))
+        else:
+            length = checks.setting("bound", bound, above=0.0)
         _, axes = affine_frame(actions)
         if not axes.shape[1]:
             # all actions are worth the same against anyone
             self._played = actions.best(np.zeros((1, actions.dim)))[0]
             return
         self._beyond: Points | None = None
-        if isinstance(limit, float):
-            seen: ActionSet = actions
-            length, turned = limit, np.eye(actions.dim)
-        else:
-            along = limit @ axes
-            if not along.any():
+        if given is not None:
+            if not (given @ axes).any():
                 checks.refuse("bound", "have a vector that tells the actions apart", bound)
-            seen, turned, self._beyond = _rounded(actions, axes, along)
-            length = 1.0
-        self.hull = Hull(seen)
+            actions, turned, self._beyond = rounded(actions, axes, given @ axes)
+        self.hull = Hull(actions)
         self._axes: Points = turned @ self.hull.axes
         self._inner = FullSwapLearner(
             self.hull, LossClass(length, concave=True), horizon,
             row=_ROW, mesh=mesh, learner=learner, track=track,
         )  # fmt: skip
-        self._played = _column(self.hull.actions_at(self._inner.points))
+        self._played = self.hull.actions_at(self._inner.points)
 
     @property
     def rounds(self) -> int:
@@ -125,10 +121,7 @@ class StructuredLearner:
 
     @property
     def guarantee(self) -> float:
-        """A-priori bound on the swap regret, for the horizon or for the rounds so far.
-
-        NaN once a payoff vector was beyond ``bound``.
-        """
+        """Bound on the swap regret for the horizon or the rounds so far; NaN if ``bound`` broke."""
         return 0.0 if self._inner is None else self._inner.guarantee
 
     @property
@@ -141,7 +134,7 @@ class StructuredLearner:
         """Actions that may be played at present."""
         if self._inner is None or self.hull is None:
             return self._played
-        return _column(self.hull.actions_at(self._inner.grid.points))
+        return self.hull.actions_at(self._inner.grid.points)
 
     def explain(self) -> str:
         """What was chosen and why."""
@@ -156,7 +149,7 @@ class StructuredLearner:
         mixture = self._inner.play()
         assert mixture.indices is not None
         if mixture.indices.max() >= len(self._played):
-            self._played = _column(self.hull.actions_at(self._inner.points))
+            self._played = self.hull.actions_at(self._inner.points)
         used = mixture.weights > 0
         return MixedAction(self._played[mixture.indices[used]], mixture.weights[used])
 
@@ -188,38 +181,10 @@ class StructuredLearner:
 
     def _directions(self, vectors: Points) -> Points:
         """Losses −⟨·, w⟩ in the coordinates of the hull, shape (T, dim of the hull)."""
-        # sums, not a matrix product: a row must come out the same alone and among others
+        # sums, not matrix products: a row must come out the same alone and among others
         if self._beyond is not None:
             missed = np.abs((vectors[:, :, None] * self._beyond).sum(axis=1)).max(axis=1)
             outside = missed > _BEYOND * np.abs(vectors).max(axis=1)
             rule = "be mixtures of those given as bound, inside of their span"
             checks.refuse_at("vectors", rule, vectors, outside)
-        losses: Points = -(vectors[:, :, None] * self._axes).sum(axis=1)
-        return losses
-
-
-def _rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionSet, Points, Points]:
-    """The actions where the vectors, given along the axes of the hull, are round.
-
-    Also the matrices that take a vector w of the embedding space there, w·turned, and to what of
-    it lies outside of the span of the given ones, w·beyond.
-    """
-    to_point, to_vector = rounding_maps(vectors)
-    beyond = axes @ (np.eye(axes.shape[1]) - to_vector.T @ to_point)
-    return Stretched(actions, to_point @ axes.T), axes @ to_vector.T, beyond
-
-
-def _as_bound(bound: ArrayLike, dim: int) -> float | Points:
-    """A positive number, or finite rows (k, dim)."""
-    if isinstance(bound, list | tuple) or np.ndim(bound):
-        return checks.matrix("bound", bound, (None, dim))
-    return checks.setting("bound", bound, above=0.0)
-
-
-def _column(actions: list[Action]) -> Column:
-    """Actions as a column, tuples kept whole."""
-    if actions and isinstance(actions[0], tuple):
-        column = np.empty(len(actions), dtype=object)
-        column[:] = actions
-        return column
-    return np.array(actions)
+        return np.asarray(-(vectors[:, :, None] * self._axes).sum(axis=1))

@@ -20,18 +20,14 @@ from fullswap.base.protocols import Points, Vector
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MOST_JOINT = 40_000
-"""Joint actions of games given to the solver."""
-MOST_ENTRIES = 12_000_000
-"""Entries of its matrix: a hundred bytes each, in the end."""
+MOST_JOINT = 40_000  # joint actions of games given to the solver
+MOST_ENTRIES = 12_000_000  # entries of its matrix: a hundred bytes each, in the end
 OBJECTIVES = ("welfare", "fair")
+# How far constraints may be broken: first the tightest that the solver takes, then its default, as
+# the tighter one is sometimes out of reach.
 _TOLERANCES = (1e-10, 1e-7)
-"""How far constraints may be broken: first the tightest that the solver takes, then its default,
-as the tighter one is sometimes out of reach."""
-_SOLVED, _OUT_OF_TIME = 0, 1
-"""The states of scipy's linprog that end the search."""
-_LEAST_SECONDS = 0.01
-"""The solver's clock takes nothing shorter for a limit."""
+_SOLVED, _OUT_OF_TIME = 0, 1  # the states of scipy's linprog that end the search
+_LEAST_SECONDS = 0.01  # the solver's clock takes nothing shorter for a limit
 
 
 def check_size(shape: Sequence[int | None]) -> None:
@@ -62,22 +58,10 @@ def as_objective(objective: str | ArrayLike | None, players: int) -> str | Vecto
 def best_equilibrium(
     tables: Sequence[Points], objective: str | Vector = "welfare", seconds: float | None = None
 ) -> Points | None:
-    """The equilibrium of largest value, as probabilities of shape (n_1, …, n_N).
+    """The equilibrium of largest value, as probabilities of shape (n_1, …, n_N), as the tables are.
 
-    Parameters
-    ----------
-    tables : sequence of arrays
-        Payoffs of each player, shape (n_1, …, n_N).
-    objective : {"welfare", "fair"} or weights
-        Maximise the sum of payoffs, the smallest payoff, or the sum with these weights.
-    seconds : float, optional
-        Give up after that: None is returned.
-
-    Examples
-    --------
-    >>> chicken = [np.array([[0.0, 7.0], [2.0, 6.0]]), np.array([[0.0, 2.0], [7.0, 6.0]])]
-    >>> best_equilibrium(chicken).round(6).tolist()
-    [[0.0, 0.25], [0.25, 0.5]]
+    The value is the sum of payoffs ("welfare"), the smallest one ("fair"), or the sum with given
+    weights. None if it takes more than ``seconds``.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack, vstack
@@ -86,8 +70,7 @@ def best_equilibrium(
     joint = math.prod(shape)
     flat = [table.ravel() for table in tables]
     rows = _incentives(tables)
-    fair = isinstance(objective, str) and objective == "fair"
-    if fair:
+    if isinstance(objective, str) and objective == "fair":
         # one more variable: the smallest payoff, below each of them
         floors = csr_array(np.column_stack((-np.stack(flat), np.ones(len(flat)))))
         rows = vstack((hstack((rows, csr_array((rows.shape[0], 1)))), floors)).tocsr()
@@ -109,9 +92,8 @@ def best_equilibrium(
             break
     if solution.status != _SOLVED:
         return None
-    probabilities: Vector = np.maximum(solution.x[:joint], 0.0)
-    joint_table: Points = (probabilities / probabilities.sum()).reshape(shape)
-    return joint_table
+    probabilities = np.maximum(solution.x[:joint], 0.0)
+    return np.asarray(probabilities / probabilities.sum()).reshape(shape)
 
 
 def _incentives(tables: Sequence[Points]) -> csr_array:
@@ -133,8 +115,8 @@ def _incentives(tables: Sequence[Points]) -> csr_array:
             data.append(gains.ravel())
             columns.append(np.tile(where[a], len(gains)))
             lengths.append(np.full(len(gains), gains.shape[1]))
-    starts = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
-    rows = csr_array((np.concatenate(data), np.concatenate(columns), starts),
-                     shape=(len(starts) - 1, joint))  # fmt: skip
+    starts = np.append(0, np.cumsum(np.concatenate(lengths)))
+    entries = np.concatenate(data), np.concatenate(columns), starts
+    rows = csr_array(entries, shape=(len(starts) - 1, joint))
     rows.eliminate_zeros()
     return rows

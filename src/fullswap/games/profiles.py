@@ -20,60 +20,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Gap:
-    """What one player gains by leaving the recommendations.
-
-    Attributes
-    ----------
-    swap : float
-        By the best map from recommended actions to actions: the correlated-equilibrium gap.
-    coarse : float
-        By one fixed action instead of all recommendations.
-    recommended : Column
-        Distinct recommendations, shape (r,).
-    deviations : Column
-        The best answer to each.
-    gains : Vector
-        What each adds to ``swap`` (its probability counted), shape (r,).
-    coarse_deviation : Action
-        The action that attains ``coarse``.
-    """
+    """What one player gains by leaving the recommendations."""
 
     swap: float
+    """By the best map from recommended actions to actions: the correlated-equilibrium gap."""
     coarse: float
+    """By one fixed action instead of all recommendations."""
     recommended: Column
+    """Distinct recommendations, shape (r,)."""
     deviations: Column
+    """The best answer to each."""
     gains: Vector
+    """What each adds to ``swap`` (its probability counted), shape (r,)."""
     coarse_deviation: Action
+    """The action that attains ``coarse``."""
 
 
 @dataclass(frozen=True, eq=False)
 class CorrelatedEquilibrium:
-    """A distribution over joint actions, with the gap to which it is an equilibrium.
-
-    Attributes
-    ----------
-    game : StructuredGame
-        The game.
-    support : array
-        Joint actions that are recommended, shape (m, players).
-    weights : Vector
-        Their probabilities, shape (m,).
-    gaps : tuple of Gap
-        For each player, verified against every action.
-    rounds : int
-        Rounds of self-play that led here (0 for other methods).
-    reached : bool or None
-        Whether the gap asked for was reached; None if none was asked for.
-    method : str
-        How it was found.
-    """
+    """A distribution over joint actions, with the gap to which it is an equilibrium."""
 
     game: StructuredGame = field(repr=False)
     support: NDArray[Any] = field(repr=False)
+    """Joint actions that are recommended, shape (m, players)."""
     weights: Vector = field(repr=False)
+    """Their probabilities, shape (m,)."""
     gaps: tuple[Gap, ...] = field(repr=False)
+    """For each player, verified against every action."""
     rounds: int = 0
+    """Rounds of self-play that led here (0 for other methods)."""
     reached: bool | None = None
+    """Whether the gap asked for was reached; None if none was asked for."""
     method: str = ""
 
     @property
@@ -103,10 +80,7 @@ class CorrelatedEquilibrium:
         return self.support[generator.choice(len(self.weights), count, p=self.weights)]
 
     def to_frame(self, backend: IntoBackend[EagerAllowed] = "pandas") -> Any:
-        """One row for each joint action: actions, probability, payoffs.
-
-        ``backend`` is any that narwhals knows, such as "pandas", "polars" or "pyarrow".
-        """
+        """Actions, probability, payoffs of each joint action, as pandas, polars, pyarrow, …"""
         try:
             import narwhals
         except ImportError:

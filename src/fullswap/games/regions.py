@@ -1,4 +1,4 @@
-"""Further sets of actions: convex regions, quadratic payoffs on them, and sums of choices.
+"""Further sets of actions: convex regions, and quadratic payoffs on them.
 
 An action of a region is a point. Columns hold points as tuples, so that an action is one entry
 of a column whatever the dimension; ``Region.column`` makes such a column from an array (m, A).
@@ -6,14 +6,12 @@ of a column whatever the dimension; ``Region.column`` makes such a column from a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Product, Vectors, dots
+from fullswap.base.protocols import Points, Vector
+from fullswap.games.actions import Action, ActionSet, Column, column_of, dots
 from fullswap.games.decompose import refuse_outside
 from fullswap.sets import ConvexSetBase
 
@@ -22,10 +20,12 @@ class _OnConvexSet(ActionSet):
     """Actions that are the points of a convex set."""
 
     size = None
+    _further = 0  # coordinates of the embedding beside those of the point
 
     def __init__(self, action_set: ConvexSetBase) -> None:
         checks.instance("action_set", action_set, ConvexSetBase, "a set of fullswap.sets")
         self.action_set = action_set
+        self.dim = action_set.ambient_dim + self._further
 
     @staticmethod
     def column(points: ArrayLike) -> Column:
@@ -33,10 +33,7 @@ class _OnConvexSet(ActionSet):
         rows = np.asarray(points, dtype=float)
         if rows.ndim != 2:
             checks.refuse_shape("points", "(m, A)", rows)
-        column = np.empty(len(rows), dtype=object)
-        for i, row in enumerate(rows.tolist()):
-            column[i] = tuple(row)
-        return column
+        return column_of([tuple(row) for row in rows.tolist()]).astype(object)
 
     def points(self, actions: Column) -> Points:
         """The array (m, A) of a column."""
@@ -70,10 +67,6 @@ class Region(_OnConvexSet):
     (array([(3.0, 4.0)], dtype=object), array([25.]))
     """
 
-    def __init__(self, action_set: ConvexSetBase) -> None:
-        super().__init__(action_set)
-        self.dim = action_set.ambient_dim
-
     def embed(self, actions: Column) -> Points:
         """The points."""
         return self.points(actions)
@@ -103,9 +96,7 @@ class Paraboloid(_OnConvexSet):
     (array([(0.5, 1.0)], dtype=object), array([2.25]))
     """
 
-    def __init__(self, action_set: ConvexSetBase) -> None:
-        super().__init__(action_set)
-        self.dim = action_set.ambient_dim + 1
+    _further = 1
 
     def embed(self, actions: Column) -> Points:
         """Points with their squared lengths."""
@@ -118,49 +109,3 @@ class Paraboloid(_OnConvexSet):
         points = self.action_set.minimize_quadratic(-directions[:, -1], -directions[:, :-1])
         column = self.column(points)
         return column, dots(self.embed(column), directions)
-
-
-class Sum(ActionSet):
-    """One choice in each of several parts, embedded as the *sum* of their embeddings.
-
-    The hull is the Minkowski sum of the parts', so B choices for each of K types make B^K plans
-    in the dimension of one part. The best plan is the best choice in each part; plans are
-    numbered as in ``Product``.
-
-    Examples
-    --------
-    >>> plans = Sum([Vectors(np.eye(2)), Vectors(3 * np.eye(2))])
-    >>> plans.size, plans.dim, plans.embed(np.array([1])).tolist()
-    (4, 2, [[1.0, 3.0]])
-    """
-
-    size: int
-
-    def __init__(self, parts: Sequence[Vectors]) -> None:
-        self._plans = Product(parts)
-        self.parts = self._plans.parts
-        self.size = self._plans.size
-        dims = {part.dim for part in self.parts}
-        if len(dims) > 1:
-            checks.refuse("parts", "have the same dimension", sorted(dims))
-        self.dim = dims.pop()
-
-    def choices(self, actions: Column) -> Indices:
-        """The choice in each part, shape (m, parts)."""
-        return self._plans.choices(actions)
-
-    def embed(self, actions: Column) -> Points:
-        """Embeddings of the choices, added up."""
-        chosen = self.choices(actions)
-        total = np.zeros((len(chosen), self.dim))
-        for k, part in enumerate(self.parts):
-            total += part.embed(chosen[:, k])
-        return total
-
-    def best(self, directions: Points) -> tuple[Indices, Vector]:
-        """Part by part."""
-        return self._plans.best(np.tile(directions, (1, len(self.parts))))
-
-    def describe(self, action: Action) -> str:
-        """The choice in each part."""
-        return self._plans.describe(action)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,56 +16,30 @@ from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.verify import verify
 
-SAME = 1e-9
-"""Points of a continuum that lie closer, as a share of its size, are one action."""
-MOST_WHOLE = 300
-"""Actions of a player that are all active from the start where embeddings are no saving."""
-_SAVING = 4
-"""Embeddings are a saving for sets of more than so many actions a dimension."""
-_WHOLE_JOINT = 10**5
-"""Joint actions to begin with: tables of a megabyte."""
-_MIXED = 3
-"""Actions in a random mixture: few, so that mixtures differ."""
-MOST_JOINT = 2_000_000
-"""Joint actions of the active actions that are held as a table: 16 MB a player."""
-MOST_ENTRIES = 50_000_000
-"""Entries of the payoff vectors against all joint actions of the others: 400 MB."""
-_MOST_DROPPED = 0.5
-"""Probability of joint actions that are left out, whatever was asked for."""
-_EXACT = 2**53
-"""Whole numbers up to this are exact as floats."""
+SAME = 1e-9  # points of a continuum that lie closer, as a share of its size, are one action
+MOST_WHOLE = 300  # actions that are all active from the start where embeddings are no saving
+_SAVING = 4  # embeddings are a saving for sets of more than so many actions a dimension
+_WHOLE_JOINT = 10**5  # joint actions to begin with: tables of a megabyte
+_MIXED = 3  # actions in a random mixture: few, so that mixtures differ
+MOST_JOINT = 2_000_000  # joint active actions, which are held as a table: 16 MB a player
+MOST_ENTRIES = 50_000_000  # of payoff vectors against all joint actions of the others: 400 MB
+_MOST_DROPPED = 0.5  # probability of joint actions that are left out, whatever was asked for
+_EXACT = 2**53  # whole numbers up to this are exact as floats
 
 
-@dataclass(frozen=True)
-class Answers:
-    """Best answers of one player to each of r recommendations.
-
-    Attributes
-    ----------
-    actions : Column
-        The answers, shape (r,).
-    gains : Vector
-        What they gain, probability counted.
-    outside : Vector
-        How much of that the best active action does not gain.
-    """
+class Answers(NamedTuple):
+    """Best answers of one player to each of r recommendations, all of shape (r,)."""
 
     actions: Column
-    gains: Vector
-    outside: Vector
+    gains: Vector  # probability counted
+    outside: Vector  # how much of that the best active action does not gain
 
 
 class Restricted:
     """Active actions of each player, without duplicates, with the payoffs of the game on them.
 
-    Attributes
-    ----------
-    columns : list of Column
-        Active actions of each player, shape (k_p,); new ones go to the end.
-    tables : list of arrays
-        Payoffs of each player, shape (k_1, …, k_N).
-    full : bool
-        Whether the last actions found no room.
+    The ``columns`` (k_p,) get new actions at the end, ``tables`` are the payoffs of each player,
+    shape (k_1, …, k_N), and ``full`` says whether the last actions found no room.
     """
 
     def __init__(self, game: StructuredGame, columns: Sequence[Column]) -> None:
@@ -74,10 +47,6 @@ class Restricted:
         self.columns: list[Column] = [np.asarray(column)[:0] for column in columns]
         self._places: list[dict[Hashable, int]] = [{} for _ in columns]
         self._units = [SAME * _extent(s) for s in game.actions]
-        self.tables: list[Points] = []
-        self._vectors: list[Points] = []
-        self._embedded: list[Points] = []
-        self.full = False
         if not self.add(columns):
             sizes = " × ".join(str(len(column)) for column in columns)
             raise ValueError(
@@ -98,57 +67,43 @@ class Restricted:
 
     def add(self, columns: Sequence[Column]) -> bool:
         """Make actions active; whether any was new, and there was room for the new ones."""
-        fresh: list[dict[Hashable, int]] = []
-        for places, column, unit in zip(self._places, columns, self._units, strict=True):
-            rows: dict[Hashable, int] = {}
+        fresh: list[dict[Hashable, int]] = [{} for _ in columns]  # first rows of new actions
+        for p, column in enumerate(columns):
             for row, action in enumerate(column):
-                key = _key(action, unit)
-                if key not in places:
-                    rows.setdefault(key, row)
-            fresh.append(rows)
+                fresh[p].setdefault(_key(action, self._units[p]), row)
+            fresh[p] = {key: row for key, row in fresh[p].items() if key not in self._places[p]}
         if not any(fresh):
             return False
+        sets = self.game.actions
         sizes = [len(old) + len(new) for old, new in zip(self._places, fresh, strict=True)]
-        self.full = _too_large(self.game, sizes)
+        entries = max(math.prod(sizes) // k * s.dim for k, s in zip(sizes, sets, strict=True))
+        self.full = math.prod(sizes) > MOST_JOINT or entries > MOST_ENTRIES
         if self.full:
             return False
         for p, rows in enumerate(fresh):
-            for key in rows:
-                self._places[p][key] = len(self._places[p])
+            self._places[p].update(zip(rows, range(len(self.columns[p]), sizes[p]), strict=True))
             new = np.asarray(columns[p])[list(rows.values())]
             self.columns[p] = np.concatenate((self.columns[p], new))
-        self._tabulate()
-        return True
-
-    def _tabulate(self) -> None:
-        """Payoff vectors against all joint actions of the others, and from them the payoffs."""
-        sets, columns = self.game.actions, self.columns
-        self._vectors = [self.game.vectors_against_all(p, columns) for p in range(len(sets))]
-        self._embedded = [s.embed(column) for s, column in zip(sets, columns, strict=True)]
+        self._vectors = [self.game.vectors_against_all(p, self.columns) for p in range(len(sets))]
+        self._embedded = [s.embed(column) for s, column in zip(sets, self.columns, strict=True)]
         pairs = zip(self._embedded, self._vectors, strict=True)
         self.tables = [tensor(*pair, p, self.shape) for p, pair in enumerate(pairs)]
+        return True
 
     def places(self, player: int, column: Column) -> Indices:
         """Where actions stand among the active ones, −1 for those that are not, shape (m,)."""
         known, unit = self._places[player], self._units[player]
         return np.array([known.get(_key(action, unit), -1) for action in column], dtype=np.int64)
 
-    def support(self, places: Indices) -> NDArray[Any]:
-        """Joint actions of the game at places (m, players) of the table."""
-        return stack([column[places[:, p]] for p, column in enumerate(self.columns)])
-
     def profile(self, joint: Points, drop: float) -> CorrelatedEquilibrium:
-        """The verified profile with probabilities ∝ ``joint`` (k_1, …, k_N).
-
-        The lightest joint actions are left out, of total probability at most ``drop``.
-        """
+        """The verified profile ∝ ``joint``; its lightest entries, ``drop`` in all, are left out."""
         flat = joint.ravel() / joint.sum()
         order = np.argsort(flat)
         played = np.sort(order[np.cumsum(flat[order]) > min(drop, _MOST_DROPPED)])
         played = played[flat[played] > 0]
-        places = np.column_stack(np.unravel_index(played, joint.shape))
-        weights = flat[played] / flat[played].sum()
-        return verify(self.game, (self.support(places), weights))
+        places = np.unravel_index(played, joint.shape)
+        support = stack([column[at] for column, at in zip(self.columns, places, strict=True)])
+        return verify(self.game, (support, flat[played] / flat[played].sum()))
 
     def joint(self, profile: CorrelatedEquilibrium) -> Points:
         """The profile as a table of probabilities on the active actions, which hold its support."""
@@ -158,55 +113,50 @@ class Restricted:
         return table
 
     def answers(self, joint: Points) -> list[Answers]:
-        """Best answers of each player to every active action, by a linear maximum over all actions.
-
-        As in the check of a profile, but payoff vectors are formed once for each joint action of
-        the others and not for each joint action of all.
-        """
-        return [self._answers(player, joint) for player in range(self.game.players)]
-
-    def _answers(self, player: int, joint: Points) -> Answers:
-        own = np.moveaxis(joint, player, 0).reshape(self.shape[player], -1)
-        played = np.flatnonzero(own.any(axis=1))
-        directions = own[played] @ self._vectors[player]
-        actions, values = self.game.actions[player].best(directions)
-        active = directions @ self._embedded[player].T
-        following = active[np.arange(len(played)), played]
-        inside = active.max(axis=1)
-        return Answers(actions, np.maximum(values, inside) - following, values - inside)
+        """Best answers of each player to every active action, by a linear maximum over all."""
+        answers = []
+        for player, actions in enumerate(self.game.actions):
+            own = np.moveaxis(joint, player, 0).reshape(self.shape[player], -1)
+            played = np.flatnonzero(own.any(axis=1))
+            directions = own[played] @ self._vectors[player]
+            best, values = actions.best(directions)
+            active = directions @ self._embedded[player].T
+            following = active[np.arange(len(played)), played]
+            inside = active.max(axis=1)
+            answers.append(Answers(best, np.maximum(values, inside) - following, values - inside))
+        return answers
 
 
 def initial_actions(game: StructuredGame, count: int, rng: np.random.Generator) -> list[Column]:
     """About ``count`` actions of each player to begin with, fewer if players are many.
 
-    All, where there are no more or where embeddings of many dimensions promise no saving.
-    Otherwise extreme actions in random directions, and then best answers to random mixtures of
-    what the others have so far: those are the ones that matter.
+    All, where embeddings of many dimensions promise no saving. Otherwise extreme actions in random
+    directions, then best answers to random mixtures of the others': those are what matters.
     """
     count = min(count, max(2, int(_WHOLE_JOINT ** (1 / game.players))))
-    whole = [_take_all(s, count) for s in game.actions]
-    listed = [s.size or 1 for s, all_ in zip(game.actions, whole, strict=True) if all_]
-    if math.prod(listed) > _WHOLE_JOINT:
-        whole = [s.size is not None and s.size <= count for s in game.actions]
+    sizes = [math.inf if s.size is None else s.size for s in game.actions]
+    most = [max(count, min(MOST_WHOLE, _SAVING * s.dim)) for s in game.actions]
+    if math.prod(k for k, limit in zip(sizes, most, strict=True) if k <= limit) > _WHOLE_JOINT:
+        most = [count] * game.players
+    whole = [k <= limit for k, limit in zip(sizes, most, strict=True)]
+    some, half = max(2, count // 4), max(2, count // 2)
+
+    def mixed(player: int) -> Points:
+        """Payoff vectors against random mixtures of some of the others' actions so far."""
+        drawn = [column[rng.integers(len(column), size=_MIXED * half)] for column in chosen]
+        vectors = game.vectors(player, drawn).reshape(half, _MIXED, -1)
+        weights = rng.dirichlet(np.ones(_MIXED), size=half)
+        return np.asarray(np.einsum("ij,ijk->ik", weights, vectors))
+
     chosen: list[Column] = [
-        np.arange(s.size or 0)
-        if all_
-        else s.best(rng.standard_normal((max(2, count // 4), s.dim)))[0]
+        np.arange(s.size or 0) if all_ else s.best(rng.standard_normal((some, s.dim)))[0]
         for s, all_ in zip(game.actions, whole, strict=True)
     ]
     for _ in range(2):
         chosen = [
-            chosen[p] if all_ else s.best(random_play(game, p, chosen, max(2, count // 2), rng))[0]
-            for p, (s, all_) in enumerate(zip(game.actions, whole, strict=True))
+            chosen[p] if whole[p] else s.best(mixed(p))[0] for p, s in enumerate(game.actions)
         ]
     return chosen
-
-
-def _take_all(actions: ActionSet, count: int) -> bool:
-    """Whether to begin with all actions of a set."""
-    if actions.size is None:
-        return False
-    return actions.size <= count or actions.size <= min(MOST_WHOLE, _SAVING * actions.dim)
 
 
 def spread_actions(game: StructuredGame, count: int) -> list[Column]:
@@ -215,49 +165,23 @@ def spread_actions(game: StructuredGame, count: int) -> list[Column]:
     Actions in an order, such as bids, answer one another step by step: best answers alone would
     climb one bid at a time.
     """
-    columns: list[Column] = []
-    for s in game.actions:
-        plain = s.size is not None and MOST_WHOLE < s.size <= _SAVING * s.dim
-        last = (s.size or 1) - 1
-        columns.append(np.unique(np.linspace(0, last if plain else 0, count).astype(np.int64)))
-        if not plain:
-            columns[-1] = columns[-1][:0]
+    columns: list[Column] = [np.empty(0, np.int64)] * game.players
+    for p, s in enumerate(game.actions):
+        if s.size is not None and MOST_WHOLE < s.size <= _SAVING * s.dim:
+            columns[p] = np.unique(np.linspace(0, s.size - 1, count).astype(np.int64))
     return columns
-
-
-def random_play(
-    game: StructuredGame,
-    player: int,
-    chosen: Sequence[Column],
-    count: int,
-    rng: np.random.Generator,
-) -> Points:
-    """Payoff vectors of a player against random mixtures of some of the others' chosen actions."""
-    rows = _MIXED * count
-    columns = [column[rng.integers(len(column), size=rows)] for column in chosen]
-    vectors = game.vectors(player, columns).reshape(count, _MIXED, -1)
-    weights = rng.dirichlet(np.ones(_MIXED), size=count)
-    mixed: Points = np.einsum("ij,ijk->ik", weights, vectors)
-    return mixed
-
-
-def _too_large(game: StructuredGame, sizes: Sequence[int]) -> bool:
-    """Whether a table of that many actions, or the payoff vectors behind it, are too much."""
-    joint = math.prod(sizes)
-    entries = max(joint // k * s.dim for k, s in zip(sizes, game.actions, strict=True))
-    return joint > MOST_JOINT or entries > MOST_ENTRIES
 
 
 def stack(columns: Sequence[Column]) -> NDArray[Any]:
     """Columns side by side, shape (m, players); numbers too long for a float stay what they are."""
     kinds = {column.dtype.kind for column in columns}
     long = any(c.dtype.kind in "iu" and c.size and abs(c).max() > _EXACT for c in columns)
-    if "O" in kinds or (long and "f" in kinds):
-        rows = np.empty((len(columns[0]), len(columns)), dtype=object)
-        for p, column in enumerate(columns):
-            rows[:, p] = column.tolist()
-        return rows
-    return np.column_stack(columns)
+    if not ("O" in kinds or (long and "f" in kinds)):
+        return np.column_stack(columns)
+    rows = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for p, column in enumerate(columns):
+        rows[:, p] = column.tolist()
+    return rows
 
 
 def _extent(actions: ActionSet) -> float:

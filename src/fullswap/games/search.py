@@ -18,54 +18,34 @@ from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.restricted import Answers, Restricted
 from fullswap.games.selfplay import RESIDUAL, SelfPlay
 
-MOST_ROUNDS = 200_000
-"""Rounds of self-play unless a number is given."""
-FIRST_LOOK = 32
-"""Rounds played before the first look."""
-_LOOKS = 3
-"""The next look comes when the average has a third more rounds: looks stay a share of the work."""
-_POLISHED = 2_500
-"""Joint actions up to which a linear programme is tried when self-play is slow."""
-_PATIENT_ROUNDS = 2_000
-"""Rounds on the same actions after which self-play counts as slow."""
-_BATCH = 16
-"""Most actions added at once to a player who has few."""
-_UNSETTLED = 0.05
-"""Share of the gap that mixed actions may cost by not being quite stationary."""
-_LEAST_RESIDUAL = 1e-9
-"""Nearer to stationary they need not be, whatever the gap: rounding errors are not far below."""
+FIRST_LOOK = 32  # rounds played before the first look
+_LOOKS = 3  # the next look comes after 1/3 more rounds in the average: a share of the work
+_POLISHED = 2_500  # joint actions up to which a linear programme is tried when self-play is slow
+_PATIENT_ROUNDS = 2_000  # rounds on the same actions after which self-play counts as slow
+_BATCH = 16  # most actions added at once to a player who has few
+_UNSETTLED = 0.05  # share of the gap that mixed actions may cost by not being quite stationary
+_LEAST_RESIDUAL = 1e-9  # nearer to stationary they need not be: rounding is not far below
+# Actions are added in self-play if what they gain is this share of the gap asked for, and most of
+# the present one: before that, play on the active actions gains more.
 _LACKING, _MOSTLY = 0.25, 0.5
-"""Actions are added in self-play if what they gain is this share of the gap asked for, and most of
-the present one: before that, play on the active actions gains more."""
-_PLAYED = 1e-3
-"""Actions with this share of the mean probability count as played."""
-_SLIGHT = 0.1
-"""Share of the gap that may be given away: by answers not added, by joint actions left out."""
-_ROUNDING = 1e-12
-"""Probabilities of an exact result that are rounding errors of the solver."""
+_PLAYED = 1e-3  # actions with this share of the mean probability count as played
+_SLIGHT = 0.1  # share of the gap to give away: by answers not added, joint actions left out
+_ROUNDING = 1e-12  # probabilities of an exact result that are rounding errors of the solver
 
 
 class Search:
     """One run: the active actions, the best profile so far, and what is left of the budget."""
 
     def __init__(
-        self,
-        game: StructuredGame,
-        gap: float,
-        rounds: int | None,
-        seconds: float | None,
-        bar: Progress,
+        self, game: StructuredGame, gap: float, rounds: int, seconds: float | None, bar: Progress
     ) -> None:
-        self.game, self.gap = game, gap
+        self.game, self.gap, self._rounds_left = game, gap, rounds
         self._slack = 2 * np.array(game.errors)
-        self._rounds_left = MOST_ROUNDS if rounds is None else rounds
         self._deadline = math.inf if seconds is None else time.monotonic() + seconds
-        self._bar = bar
-        self._earlier: CorrelatedEquilibrium | None = None
-        self._rounds = 0
+        self._bar, self._rounds, self._exact = bar, 0, False
         self._first_gap = self._best_gap = math.inf
+        self._earlier: CorrelatedEquilibrium | None = None
         self._checked: CorrelatedEquilibrium | None = None
-        self._exact = False
 
     def begin(self, columns: list[Column], earlier: CorrelatedEquilibrium | None) -> None:
         """Make actions active, those of an earlier profile first."""
@@ -99,11 +79,8 @@ class Search:
         return int(100 * (1 - left))
 
     def programme(self, objective: str | Vector, exact: bool = False) -> list[Answers] | None:
-        """The best equilibrium of the active actions, looked at; None if the time did not do.
-
-        What is ``exact`` keeps joint actions of little probability, down to rounding errors.
-        """
-        self._exact = exact
+        """The best equilibrium of the active actions, looked at; None if the time did not do."""
+        self._exact = exact  # keeps joint actions of little probability, down to rounding errors
         joint = best_equilibrium(self.active.tables, objective, self._time_left())
         return None if joint is None else self.look(joint)[1]
 
@@ -111,16 +88,12 @@ class Search:
         """Programmes on more and more actions, up to ``most`` joint ones; whether it is done."""
         while not self.over and (most is None or math.prod(self.active.shape) <= most):
             answers = self.programme(objective)
-            if answers is None:
-                return False
-            if self.done():
-                return True
-            if not self._grow(answers, 0.0):
-                return False
-        return False
+            if answers is None or self.done() or not self._grow(answers, 0.0):
+                break
+        return self.done()
 
-    def by_self_play(self, learner: str, polish: bool) -> bool:
-        """Self-play on more and more actions; whether it is done."""
+    def by_self_play(self, learner: str, polish: bool) -> None:
+        """Self-play on more and more actions until it is done or the budget ends."""
         share = self.gap / float(self.active.ranges.max())
         residual = min(max(_UNSETTLED * share, _LEAST_RESIDUAL), RESIDUAL)
         play = SelfPlay(self.active, learner, residual)
@@ -132,28 +105,23 @@ class Search:
             self._rounds += length
             gap, answers = self.look(play.average())
             if self.done():
-                return True
+                return
             # while play is far from its own equilibrium, what it lacks tells little
             grown = self._grow(answers, max(_LACKING * self.gap, _MOSTLY * gap))
             if not grown and polish and play.averaged >= polished_at:
                 polished_at *= 2
                 grown = self._polish(play.average())
                 if self.done():
-                    return True
+                    return
             if grown:
                 play.fit()
             length = max(FIRST_LOOK, play.averaged // _LOOKS)
-        return False
 
     def _polish(self, joint: Points) -> bool:
-        """Programmes on the actions that are played and best answers to them, while few.
-
-        Whether they led to actions that were not active.
-        """
-        players = range(self.game.players)
+        """Programmes on what is played and best answers, while few; whether new actions came."""
         used: list[Indices] = []
-        for p in players:
-            marginal = joint.sum(axis=tuple(k for k in players if k != p))
+        for p in range(joint.ndim):
+            marginal = joint.sum(axis=tuple(k for k in range(joint.ndim) if k != p))
             used.append(np.flatnonzero(marginal > _PLAYED / len(marginal)))
         while not self.over and math.prod(len(places) for places in used) <= _POLISHED:
             tables = [table[np.ix_(*used)] for table in self.active.tables]
@@ -166,11 +134,11 @@ class Search:
             if self._grow(answers, 0.0):
                 return True
             before = [len(places) for places in used]
-            for p in players:
-                places = self.active.places(p, answers[p].actions)
+            for p, answer in enumerate(answers):
+                places = self.active.places(p, answer.actions)
                 used[p] = np.union1d(used[p], places[places >= 0])
             if before == [len(places) for places in used]:
-                return False
+                break
         return False
 
     def _time_left(self) -> float | None:
@@ -202,19 +170,16 @@ class Search:
 
     def result(self, method: str) -> CorrelatedEquilibrium:
         """The best profile, verified."""
-        profile = self._profile()
-        before = 0
-        if self._earlier is not None:
-            before = self._earlier.rounds
-            better = profile.gap <= max(self.gap, self._earlier.gap)
-            profile = profile if better else self._earlier
+        profile, earlier = self._profile(), self._earlier
+        if earlier is not None and profile.gap > max(self.gap, earlier.gap):
+            profile = earlier
+        rounds = self._rounds + (0 if earlier is None else earlier.rounds)
         reached = profile.gap <= self.gap
         if self.active.full and not reached:
             sizes = " × ".join(str(k) for k in self.active.shape)
-            warnings.warn(
+            message = (
                 f"there was no room for more than {sizes} active actions: the gap stays at "
-                f"{profile.gap:.3g}; ask for a larger one, or for embeddings of fewer dimensions",
-                RuntimeWarning,
-                stacklevel=3,
+                f"{profile.gap:.3g}; ask for a larger one, or for embeddings of fewer dimensions"
             )
-        return replace(profile, rounds=before + self._rounds, reached=reached, method=method)
+            warnings.warn(message, RuntimeWarning, stacklevel=3)
+        return replace(profile, rounds=rounds, reached=reached, method=method)

@@ -18,12 +18,9 @@ from fullswap.games.restricted import Restricted
 class Learner(NamedTuple):
     """What the learner of each action does."""
 
-    code: int
-    """Its number in ``kernels.selfplay``."""
-    rate: float
-    """Step η for payoffs in [0, 1]; 0 where there is none, or where it falls with the rounds."""
-    power: int
-    """Round t weighs t^power in the average."""
+    code: int  # its number in ``kernels.selfplay``
+    rate: float  # step η for payoffs in [0, 1]; 0 where there is none, or where it falls by itself
+    power: int  # round t weighs t^power in the average
 
 
 LEARNERS = {
@@ -33,35 +30,17 @@ LEARNERS = {
     "optimistic": Learner(1, 16.0, 1),
     "weights": Learner(2, 0.0, 0),
 }
-RESIDUAL = 1e-4
-"""How far from stationary mixed actions of many actions may be."""
-_STEADY = 500
-"""Rounds after which a step of multiplicative weights begins to shrink."""
-_WORK = 200_000_000
-"""Operations of one call: a fraction of a second, and a history that fits the memory."""
-_OPERATIONS = 8
-"""Operations of a round for each entry of the learners' rows."""
+RESIDUAL = 1e-4  # how far from stationary mixed actions of many actions may be
+_STEADY = 500  # rounds after which a step of multiplicative weights begins to shrink
+_WORK = 200_000_000  # operations of one call: part of a second, and its history fits the memory
+_OPERATIONS = 8  # operations of a round for each entry of the learners' rows
 
 
 class SelfPlay:
     """Blum–Mansour learners of all players in a restricted game.
 
-    Parameters
-    ----------
-    restricted : Restricted
-        The game.
-    learner : {"matching", "optimistic", "weights"}
-        What the learner of each action does.
-    residual : float
-        How far from stationary mixtures of many actions may be: their share of the regret is half
-        of it times the range of payoffs.
-
-    Attributes
-    ----------
-    rounds : int
-        Played so far.
-    averaged : int
-        Of these, the rounds that are in the average: it begins again when actions are added.
+    Mixtures of many actions may be ``residual`` from stationary: their share of the regret is half
+    of it times the range of payoffs. Of the ``rounds`` played, ``averaged`` are in the average.
     """
 
     def __init__(self, restricted: Restricted, learner: str, residual: float = RESIDUAL) -> None:
@@ -92,14 +71,10 @@ class SelfPlay:
         self._sizes = np.array(shape, dtype=np.int64)
         # multiplicative weights want payoffs in [0, 1]; regrets are to keep their unit
         units = np.ones(players) if self._matching else self._restricted.ranges
-        self._tables = np.stack(
-            [
-                np.moveaxis((table - table.min()) / unit, p, 0).ravel()
-                for p, (table, unit) in enumerate(zip(self._restricted.tables, units, strict=True))
-            ]
-        )
-        self._joint = np.zeros(shape)
-        self.averaged = 0
+        pairs = zip(self._restricted.tables, units, strict=True)
+        scaled = [(table - table.min()) / unit for table, unit in pairs]
+        self._tables = np.stack([np.moveaxis(t, p, 0).ravel() for p, t in enumerate(scaled)])
+        self._joint, self.averaged = np.zeros(shape), 0
 
     def play(self, rounds: int) -> None:
         """Play on."""
@@ -115,8 +90,7 @@ class SelfPlay:
             history,
         )  # fmt: skip
         ages = self.averaged + np.arange(1, rounds + 1, dtype=np.float64)
-        powers = np.power(ages, self._learner.power)
-        self._joint += joint_play(history, powers, self._joint.shape)
+        self._joint += joint_play(history, ages**self._learner.power, self._joint.shape)
         self.rounds += rounds
         self.averaged += rounds
 
@@ -128,8 +102,7 @@ class SelfPlay:
 
     def average(self) -> Points:
         """Probabilities of joint actions, shape (k_1, …, k_N)."""
-        average: Points = self._joint / self._joint.sum()
-        return average
+        return np.asarray(self._joint / self._joint.sum())
 
 
 def joint_play(history: Points, weights: Vector, shape: tuple[int, ...]) -> Points:
@@ -137,5 +110,4 @@ def joint_play(history: Points, weights: Vector, shape: tuple[int, ...]) -> Poin
     rest = history[:, 0, : shape[0]] * weights[:, None]
     for p, k in enumerate(shape[1:-1], 1):
         rest = (rest[:, :, None] * history[:, p, None, :k]).reshape(len(rest), -1)
-    joint: Points = rest.T @ history[:, -1, : shape[-1]]
-    return joint.reshape(shape)
+    return np.asarray(rest.T @ history[:, -1, : shape[-1]]).reshape(shape)

@@ -26,12 +26,11 @@ from fullswap.games.verify import verify
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
 
 METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
-_SMALL = 400
-"""Joint actions up to which a linear programme takes milliseconds."""
-_SPREAD = 50
-"""Actions, evenly numbered, that large sets without structure begin self-play with."""
+_MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
+_SMALL = 400  # joint actions up to which a linear programme takes milliseconds
+_SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
+# Actions of a player to begin with.
 _INITIAL = {"auto": 8, "oracle": 8, "matching": 24, "optimistic": 24, "weights": 64}
-"""Actions of a player to begin with."""
 
 
 def solve(
@@ -51,7 +50,6 @@ def solve(
     Parameters
     ----------
     game : StructuredGame
-        The game.
     gap : float
         What a player may gain at most by any swap of recommendations, in units of payoff.
     method : str
@@ -59,25 +57,21 @@ def solve(
           expects the last round again; averages weigh round t with t². Some hundred rounds, and
           the fastest to moderate gaps where a pass over all actions is cheap.
         - "optimistic": the same by multiplicative weights that expect the last round again.
-        - "weights": by plain multiplicative weights on a wide choice of extreme actions, as in
-          [FKO25, Table 1 row 3], with actions added where that choice falls short. Tens of
-          thousands of rounds; no bound is computed beforehand, the check afterwards decides.
+        - "weights": by plain multiplicative weights on many extreme actions, as in [FKO25, Table 1
+          row 3], and more where these fall short. Tens of thousands of rounds; no bound is computed
+          beforehand, the check afterwards decides.
         - "oracle": exact equilibria of the active actions by linear programmes, of largest
           welfare among these. Few actions and tiny gaps on structured games.
         - "lp": one linear programme on the whole of a small finite game; exact, and the best
           equilibrium for the ``objective``.
-        - "auto": "lp" up to 400 joint actions; with an objective "lp" wherever it is possible, or
-          "oracle". Else "oracle" while
-          its programmes take milliseconds: on structured games that mostly ends there, with a
-          handful of joint actions and a gap far below the one asked for, whatever the number of
-          actions. Then "matching" from there, which hundreds of active actions do not slow
-          down, with a programme on what is played now and then if it is slow.
+        - "auto": "lp" up to 400 joint actions, and with an objective wherever it is possible. Else
+          "oracle" while its programmes take milliseconds, which mostly suffices on structured
+          games, whatever the number of actions. Then (without an objective) "matching" from
+          there, with a programme on what is played now and then if it is slow.
     seed : int or numpy Generator
         For the actions to begin with. The same seed gives the same result.
-    rounds : int, optional
-        Rounds of self-play at most (200,000 unless given).
-    seconds : float, optional
-        Stop soon after that time.
+    rounds, seconds : int and float, optional
+        Rounds of self-play at most (200,000 unless given); stop soon after that time.
     start : CorrelatedEquilibrium, optional
         An earlier result, to go on from: its actions are active from the start, its rounds are
         counted on, and the result is never worse (with an objective, if that misses the gap).
@@ -116,21 +110,21 @@ def solve(
     if earlier is not None and earlier.gap <= target and objective is None:
         return replace(earlier, reached=True)
     with Progress(100, progress, "gap") as bar:
-        search = Search(game, target, rounds, seconds, bar)
+        search = Search(game, target, rounds or _MOST_ROUNDS, seconds, bar)
         if method == "lp":
             check_size(sizes)
             search.begin([np.arange(k) for k in listed], earlier)
             search.programme(wanted, exact=True)
             return search.result("lp")
         search.begin(initial_actions(game, _INITIAL[method], rng), earlier)
-        if method in ("auto", "oracle") and search.by_programmes(
-            wanted, _SMALL if method == "auto" else None
-        ):
-            return search.result("oracle")
-        if method != "oracle":
-            search.active.add(spread_actions(game, _SPREAD))
-            search.by_self_play("matching" if method == "auto" else method, method == "auto")
-        return search.result("matching" if method == "auto" else method)
+        auto, learner = method == "auto", "matching" if method == "auto" else method
+        if auto or method == "oracle":
+            done = search.by_programmes(wanted, _SMALL if auto else None)
+            if done or not auto:
+                return search.result("oracle")
+        search.active.add(spread_actions(game, _SPREAD))
+        search.by_self_play(learner, polish=auto)
+        return search.result(learner)
 
 
 def _fits(sizes: list[int | None]) -> bool:

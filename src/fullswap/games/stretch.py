@@ -9,29 +9,17 @@ payoffs, r the dimension that the vectors span; directions that they do not reac
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column
+from fullswap.games.actions import ActionSet, Column
 
-_STEPS = 300
-"""Steps towards the smallest ellipsoid at most: what they reach will do."""
-_FLAT = 1e-9
-"""Directions in which vectors reach no farther than this share of the longest do not count."""
-_CLOSE = 1.01
-"""Volumes within such a factor (of squared lengths) of the smallest ellipsoid are good enough."""
+_STEPS = 300  # steps towards the smallest ellipsoid at most: what they reach will do
+_FLAT = 1e-9  # directions in which vectors reach no farther than this share do not count
+_CLOSE = 1.01  # factor (of squared lengths) within which an ellipsoid counts as the smallest
 
 
 class Stretched(ActionSet):
-    """The same actions with embeddings matrix·v, matrix of shape (r, dim).
-
-    Examples
-    --------
-    >>> from fullswap.games import Vectors
-    >>> flat = Stretched(Vectors([[1.0, 5.0], [2.0, 6.0]]), np.array([[3.0, 0.0]]))
-    >>> flat.embed(np.array([0, 1])).tolist(), flat.best(np.array([[1.0]]))[0].tolist()
-    ([[3.0], [6.0]], [1])
-    """
+    """The same actions with embeddings matrix·v, matrix of shape (r, dim)."""
 
     def __init__(self, actions: ActionSet, matrix: Points) -> None:
         self.actions, self.matrix = actions, matrix
@@ -45,13 +33,16 @@ class Stretched(ActionSet):
         """⟨A·v, direction⟩ = ⟨v, Aᵀ·direction⟩."""
         return self.actions.best(directions @ self.matrix)
 
-    def check(self, actions: ArrayLike, name: str) -> Column:
-        """As before."""
-        return self.actions.check(actions, name)
 
-    def describe(self, action: Action) -> str:
-        """As before."""
-        return self.actions.describe(action)
+def rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionSet, Points, Points]:
+    """The actions where the vectors, given along the axes of the hull, are round.
+
+    Also the matrices that take a vector w of the embedding space there, w·turned, and to what of
+    it lies outside of the span of the given ones, w·beyond.
+    """
+    to_point, to_vector = rounding_maps(vectors)
+    beyond = axes @ (np.eye(axes.shape[1]) - to_vector.T @ to_point)
+    return Stretched(actions, to_point @ axes.T), axes @ to_vector.T, beyond
 
 
 def rounding_maps(vectors: Points) -> tuple[Points, Points]:

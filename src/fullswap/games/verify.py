@@ -22,24 +22,17 @@ from fullswap.games.actions import Column, blocks, dots
 from fullswap.games.game import StructuredGame, Support, as_support, is_single
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 
+# What can be checked: a result, joint actions with weights, or a table of probabilities.
 Profile: TypeAlias = CorrelatedEquilibrium | tuple[Support, ArrayLike] | ArrayLike
-"""What can be checked: a result, joint actions with weights, or a table of probabilities."""
-_ROUNDING = 1e-6
-"""Best answers worse than the recommendation by this share of its size are no best answers."""
-_CROWDED = 0.05
-"""Share of entries from which on dense products are faster than sparse ones."""
+_ROUNDING = 1e-6  # best answers worse than what is recommended by this share of its size are wrong
+_CROWDED = 0.05  # share of entries from which on dense products are faster than sparse ones
 
 
 def verify(game: StructuredGame, profile: Profile) -> CorrelatedEquilibrium:
     """Gaps of any profile.
 
-    Parameters
-    ----------
-    game : StructuredGame
-        The game.
-    profile : CorrelatedEquilibrium, pair or array
-        A tuple of joint actions (m, players), points as tuples, and weights (m,); or for finite
-        games the whole table of probabilities, shape (n_1, …, n_N).
+    That is a CorrelatedEquilibrium; a tuple of joint actions (m, players), points as tuples, and
+    weights (m,); or for finite games the whole table of probabilities, shape (n_1, …, n_N).
 
     Examples
     --------
@@ -59,7 +52,7 @@ def verify(game: StructuredGame, profile: Profile) -> CorrelatedEquilibrium:
 def _gap(game: StructuredGame, player: int, columns: list[Column], weights: Vector) -> Gap:
     own = game.actions[player]
     recommended, where = np.unique(columns[player], return_inverse=True)
-    directions = _directions(game, player, columns, weights, where.ravel(), len(recommended))
+    directions = _directions(game, player, columns, weights, where.ravel())
     deviations, values = own.best(directions)
     embedded = own.embed(recommended)
     following = dots(embedded, directions)
@@ -73,21 +66,15 @@ def _gap(game: StructuredGame, player: int, columns: list[Column], weights: Vect
             f"{values[k]:.6g} where {own.describe(recommended[k])} has {following[k]:.6g}"
         )
     gains = np.maximum(values - following, 0.0)
-    whole = directions.sum(axis=0, keepdims=True)
-    fixed, value = own.best(whole)
+    fixed, value = own.best(directions.sum(axis=0, keepdims=True))
     coarse = max(float(value[0] - following.sum()), 0.0)
     return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0])
 
 
 def _directions(
-    game: StructuredGame,
-    player: int,
-    columns: list[Column],
-    weights: Vector,
-    where: Indices,
-    count: int,
+    game: StructuredGame, player: int, columns: list[Column], weights: Vector, where: Indices
 ) -> Points:
-    """w_a for each of ``count`` recommendations; ``where`` tells that of each joint action.
+    """w_a for each recommendation; ``where`` tells that of each joint action.
 
     Payoff vectors are formed once for each joint action of the others, and a block at a time: a
     whole table of probabilities has many joint actions and long vectors.
@@ -99,8 +86,8 @@ def _directions(
             _, met = np.unique(met * len(actions) + places.ravel(), return_inverse=True)
             met = met.ravel()
     first = np.unique(met, return_index=True)[1]
-    shares = sparse.coo_array((weights, (where, met)), shape=(count, len(first))).tocsc()
-    total = np.zeros((count, game.actions[player].dim))
+    shares = sparse.coo_array((weights, (where, met))).tocsc()
+    total = np.zeros((shares.shape[0], game.actions[player].dim))
     for rows in blocks(len(first), total.shape[1]):
         vectors = game.vectors(player, [column[first[rows]] for column in columns])
         part = shares[:, rows]

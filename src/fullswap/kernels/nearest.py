@@ -101,8 +101,7 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
             if leaving < 0:
                 break
             size = _leave_behind(active, weights, goal, size, leaving, ratio)
-        for i in range(size):
-            weights[i] = goal[i]
+        weights[:size] = goal[:size]
         gain, candidate = _best_gain(corners, active[:size], rest)
         if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
             break
@@ -197,8 +196,7 @@ def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
         for j in range(d):
             basis[i, j] = corners[active[i + 1], j] - corners[active[0], j]
     rank = _orthogonalise(basis, factor, order, edges)
-    for i in range(rank):
-        heights[i] = 0.0
+    heights[:rank] = 0.0
     for _ in range(2):
         for i in range(rank):
             part = _dot(basis[i], rest)
@@ -207,8 +205,7 @@ def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
                 rest[j] -= part * basis[i, j]
     if rank == d:
         rest[:] = 0.0
-    for i in range(edges):
-        goal[order[i]] = 0.0
+    goal[: edges + 1] = 0.0
     goal[0] = 1.0
     for i in range(rank - 1, -1, -1):
         for k in range(i + 1, rank):

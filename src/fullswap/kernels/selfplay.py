@@ -11,22 +11,16 @@ scores (N, K, K): regrets or cumulative payoffs of learner a for action b; rows 
 mixed x (N, K); last (N, K) payoffs of the last round; charges (N, K) cumulative shares G.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from fullswap.kernels.stationary import gth_in_place, stationary_dense
 
-MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2
-"""The three learners."""
-_LARGE = 64
-"""Chains of more states are repaired from the last round by steps, where a few suffice."""
-_STEPS = 12
-"""Such steps are tried before elimination: a part of its work."""
+MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2  # the three learners
+_LARGE = 64  # chains of more states are repaired from the last round by steps, where a few suffice
+_STEPS = 12  # such steps are tried before elimination: a part of its work
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -41,13 +35,9 @@ def _match(scores, rows, shares, last, k):
             value = max(scores[a, b] + shares[a] * (last[b] - mean), 0.0)
             rows[a, b] = value
             total += value
-        if total > 0.0:
-            scale = 1.0 / total
-            for b in range(k):
-                rows[a, b] *= scale
-        else:
-            for b in range(k):
-                rows[a, b] = 1.0 / k
+        scale = 1.0 / total if total > 0.0 else 0.0
+        for b in range(k):
+            rows[a, b] = rows[a, b] * scale if total > 0.0 else 1.0 / k
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -76,9 +66,7 @@ def _stationary(rows, x, k, square, steps, residual):
         chain = np.ascontiguousarray(rows[:k, :k])
         if stationary_dense(chain, x[:k], steps, residual, _STEPS) <= residual:
             return
-    for a in range(k):
-        for b in range(k):
-            square[a, b] = rows[a, b]
+    square[:k, :k] = rows[:k, :k]
     gth_in_place(square, k, x)
 
 
@@ -122,24 +110,13 @@ def _learn(scores, rows, shares, last, charges, k, matching):
 
 @njit(cache=True)
 def play_rounds(
-    tables: NDArray,
-    sizes: NDArray,
-    scores: NDArray,
-    rows: NDArray,
-    mixed: NDArray,
-    last: NDArray,
-    charges: NDArray,
-    learner: int,
-    rate: float,
-    residual: float,
-    history: NDArray,
-) -> None:
+    tables, sizes, scores, rows, mixed, last, charges, learner, rate, residual, history
+):
     """Play len(history) rounds; all state is updated and history (rounds, N, K) is written.
 
-    ``learner`` is one of MATCHING, OPTIMISTIC and WEIGHTS.
-    ``rate`` is the step η of multiplicative weights for payoffs in [0, 1]; 0 for the one that
-    falls with the charges. ``residual`` is how far from stationary, ‖xQ − x‖₁, the mixed actions
-    of many actions may be.
+    ``learner`` is one of MATCHING, OPTIMISTIC and WEIGHTS, ``rate`` the step η of multiplicative
+    weights for payoffs in [0, 1] (0 for one that falls with the charges). ``residual`` is how far
+    from stationary, ‖xQ − x‖₁, the mixed actions of many actions may be.
     """
     players, most = mixed.shape
     square, steps = np.empty((most, most)), np.empty((3, most))
@@ -153,14 +130,9 @@ def play_rounds(
             else:
                 _weigh(scores[p], rows[p], mixed[p], last[p], charges[p], k, optimism, rate)
             x = history[t, p]
-            for a in range(k):
-                x[a] = mixed[p, a]
-            for a in range(k, most):
-                x[a] = 0.0
+            x[:k], x[k:] = mixed[p, :k], 0.0
             _stationary(rows[p], x, k, square, steps[:, :k], residual)
-        for p in range(players):
-            for a in range(most):
-                mixed[p, a] = history[t, p, a]
+        mixed[:] = history[t]
         for p in range(players):
             _payoffs(tables[p], sizes, mixed, p, joint, last[p])
             _learn(scores[p], rows[p], mixed[p], last[p], charges[p], sizes[p], learner == MATCHING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,26 +16,17 @@ from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import Against, StructuredGame
 
 Sequences = SequenceForm | tuple[ArrayLike, ArrayLike]
-"""What a player's strategies can be made of: a form, or its (parents, information_sets)."""
+Matrix: TypeAlias = ArrayLike | sparse.sparray
 
 
 def from_sequence_form(
-    A: ArrayLike | sparse.sparray,
-    B: ArrayLike | sparse.sparray,
-    first: Sequences,
-    second: Sequences,
-    name: str = "game",
+    A: Matrix, B: Matrix, first: Sequences, second: Sequences, name: str = "game"
 ) -> StructuredGame:
     """The two-player game with payoffs xᵀAy and xᵀBy for realisation plans x and y.
 
-    Parameters
-    ----------
-    A, B : array or scipy sparse array, shape (s, s')
-        Payoffs of the two players for pairs of sequences, chance counted in.
-    first, second : SequenceForm or pair of arrays
-        For each player, sequences as :class:`SequenceForm`, or its ``(parents,
-        information_sets)``: for each sequence the one it extends, and the information set of its
-        last action; both −1 for the empty sequence 0.
+    A and B, arrays or scipy sparse arrays (s, s'), are payoffs for pairs of sequences, chance
+    counted in; ``first`` and ``second`` are each player's :class:`SequenceForm`, or its arguments
+    ``(parents, information_sets)``.
 
     Examples
     --------
@@ -47,18 +39,14 @@ def from_sequence_form(
     shape = (sets[0].dim, sets[1].dim)
     own, other = _as_matrix("A", A, shape), _as_matrix("B", B, shape)
     rows, columns = (abs(own) + abs(other)).nonzero()
-    payoffs = np.column_stack(
-        [np.asarray(matrix[rows, columns]).ravel() for matrix in (own, other)]
-    )
+    payoffs = np.column_stack([np.ravel(matrix[rows, columns]) for matrix in (own, other)])
     return StructuredGame(sets, payoff_maps(sets, np.column_stack((rows, columns)), payoffs), name)
 
 
 def payoff_maps(sets: Sequence[ActionSet], sequences: Indices, payoffs: Points) -> list[Against]:
     """For each player: the others' actions to the payoff of each own sequence.
 
-    Player i is paid Σ_l payoffs[l, i] Π_p x_p[sequences[l, p]] when players follow plans x_p.
-
-    Symbols: sequences (l, N), payoffs (l, N) for l leaves and N players.
+    Player i is paid Σ_l payoffs[l, i] Π_p x_p[sequences[l, p]] for plans x_p; both arrays (l, N).
     """
     return [_against(i, sets, sequences, payoffs[:, i]) for i in range(len(sets))]
 
@@ -94,10 +82,7 @@ def _as_form(name: str, sequences: Sequences) -> SequenceForm:
     return sequences
 
 
-def _as_matrix(
-    name: str, values: ArrayLike | sparse.sparray, shape: tuple[int, int]
-) -> sparse.csr_array:
-    """One entry for each pair of sequences."""
+def _as_matrix(name: str, values: Matrix, shape: tuple[int, int]) -> sparse.csr_array:
     if not sparse.issparse(values):
         return sparse.csr_array(checks.matrix(name, values, shape))
     matrix = sparse.csr_array(values, dtype=float)

@@ -2,16 +2,14 @@
 
 A sequence is what a player has done so far on the way to a node; with perfect recall it ends in
 one action of one information set, which extends one parent sequence. A pure strategy is embedded
-as its realisation plan, 1 for each sequence it plays and 0 elsewhere: as many coordinates as the
-tree has sequences, however many strategies there are. Payoffs are linear in the plan, and the
-best plan is found from the last information sets back to the first.
-
+as its realisation plan, 1 for each sequence it plays and 0 elsewhere; payoffs are linear in it.
 Strategies that differ only where they never get are one action here (reduced strategies).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +17,18 @@ from numpy.typing import ArrayLike
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import MOST_NUMBERED, Action, ActionSet, Column
-from fullswap.games.extensive.layout import as_sequences, levels_of
 
-_NEGLIGIBLE = 1e-15
-"""Weights up to this are left over by rounding."""
+_NEGLIGIBLE = 1e-15  # weights up to this are left over by rounding
+
+
+class _Level(NamedTuple):
+    """Information sets with equally many own moves before them; none leads to another."""
+
+    sets: Indices  # (h,)
+    starts: Indices  # (h,), where each begins among the members
+    parents: Indices  # (h,)
+    members: Indices  # (k,), sequences set by set
+    owners: Indices  # (k,), the place of their set in the level
 
 
 class SequenceForm(ActionSet):
@@ -31,16 +37,9 @@ class SequenceForm(ActionSet):
     Sequence 0 is empty. Strategies are numbered without gaps, from 0 to ``size`` − 1; if they are
     2^62 or more, ``size`` is None and numbers are handed out in the order of discovery.
 
-    Parameters
-    ----------
-    parents : array of int, shape (s,)
-        For each sequence, the one it extends, which must come before it; −1 for sequence 0.
-    information_sets : array of int, shape (s,)
-        For each sequence, the information set of its last action: 0 … h − 1; −1 for sequence 0.
-    moves : sequence of str, optional
-        For each sequence, the name of its last action (that of sequence 0 does not matter).
-    places : sequence of str, optional
-        The name of each information set.
+    For each of s sequences, ``parents`` (s,) is the one it extends, which must come before it,
+    ``information_sets`` (s,) that of its last action, 0 … h − 1 (both −1 for sequence 0), and
+    ``moves`` names this action; ``places`` names the h information sets.
 
     Examples
     --------
@@ -58,7 +57,7 @@ class SequenceForm(ActionSet):
         moves: Sequence[str] | None = None,
         places: Sequence[str] | None = None,
     ) -> None:
-        self.parents, self.information_sets = as_sequences(parents, information_sets)
+        self.parents, self.information_sets = _as_sequences(parents, information_sets)
         self.dim = len(self.parents)
         self._sets = int(self.information_sets.max()) + 1
         if moves is None:
@@ -68,16 +67,16 @@ class SequenceForm(ActionSet):
         checks.same_length("moves", moves, "parents", self.dim)
         checks.same_length("places", places, "the information sets", self._sets)
         self.moves, self.places = tuple(map(str, moves)), tuple(map(str, places))
-        self._levels = levels_of(self.parents, self.information_sets)
+        self._levels = _levels_of(self.parents, self.information_sets)
         self._count()
         self._ids: dict[bytes, int] = {}
         self._discovered: list[Indices] = []  # choices of strategies, by their number
 
     def _count(self) -> None:
-        """Numbers of reduced strategies, from the last information sets back.
+        """Numbers of reduced strategies, from the last information sets back, a mixed radix.
 
         Below a sequence the choices in its information sets multiply; in an information set the
-        strategies below its actions add up. A strategy's number is read in this mixed radix.
+        strategies below its actions add up.
         """
         below = [1] * self.dim  # Python's numbers, as products may need more than 64 bits
         ways, strides, offsets = [0] * self._sets, [1] * self._sets, [0] * self.dim
@@ -91,9 +90,8 @@ class SequenceForm(ActionSet):
                 below[parent] = min(below[parent] * ways[h], MOST_NUMBERED)
         self.size = below[0] if below[0] < MOST_NUMBERED else None
         if self.size is not None:
-            self._ways = np.array(ways, dtype=np.int64)
-            self._strides = np.array(strides, dtype=np.int64)
-            self._offsets = np.array(offsets, dtype=np.int64)
+            radix = (np.array(row, dtype=np.int64) for row in (ways, strides, offsets))
+            self._ways, self._strides, self._offsets = radix
 
     def best(self, directions: Points) -> tuple[Indices, Vector]:
         """By dynamic programming, all directions at once."""
@@ -144,22 +142,19 @@ class SequenceForm(ActionSet):
         if self.size is None:
             return self._discover(chosen)
         rank = np.zeros((self.dim, chosen.shape[1]), dtype=np.int64)
-        columns = np.arange(chosen.shape[1])
         for level in reversed(self._levels):
             taken = chosen[level.sets]
-            digits = self._offsets[taken] + rank[taken, columns]
+            digits = self._offsets[taken] + np.take_along_axis(rank, taken, axis=0)
             np.add.at(rank, level.parents, self._strides[level.sets, None] * digits)
-        numbers: Indices = rank[0].copy()
-        return numbers
+        return np.array(rank[0])
 
     def _discover(self, chosen: Indices) -> Indices:
         """Numbers in the order in which strategies turn up."""
         reached = np.zeros((self.dim, chosen.shape[1]), dtype=bool)
         reached[0] = True
-        columns = np.arange(chosen.shape[1])
         for level in self._levels:
             taken, on = chosen[level.sets], reached[level.parents]
-            reached[taken, columns] = on
+            np.put_along_axis(reached, taken, on, axis=0)
             chosen[level.sets] = np.where(on, taken, -1)
         numbers = np.empty(chosen.shape[1], dtype=np.int64)
         for k, row in enumerate(np.ascontiguousarray(chosen.T)):
@@ -189,13 +184,9 @@ class SequenceForm(ActionSet):
 
         The plan gives each sequence a piece of [0, 1], those of an information set side by side
         in the piece of their parent. Any u ∈ [0, 1] picks a strategy, and that changes only where
-        two pieces meet: at most s − h strategies for s sequences and h information sets.
-
-        Parameters
-        ----------
-        point : array, shape (dim,)
-            A realisation plan: first entry 1, none negative, the actions of an information set
-            adding up to their parent, each up to ``tolerance``.
+        two pieces meet: at most s − h strategies for s sequences and h information sets. Up to
+        ``tolerance``, the first entry is 1, none is negative, and the actions of an information
+        set add up to their parent.
 
         Examples
         --------
@@ -244,3 +235,44 @@ class SequenceForm(ActionSet):
                     f"{level.sets[k]}, as its parent sequence has, got {sums[k]:.9g}"
                 )
         return np.maximum(plan, 0.0)
+
+
+def _as_sequences(parents: ArrayLike, information_sets: ArrayLike) -> tuple[Indices, Indices]:
+    """Both checked: perfect recall, parents before their children, sets numbered without gaps."""
+    above = _from_minus_one("parents", parents)
+    sets = _from_minus_one("information_sets", information_sets)
+    checks.same_length("information_sets", sets, "parents", len(above))
+    late = (above < 0) | (above >= np.arange(len(above)))
+    late[0] = False  # the empty sequence extends none
+    checks.refuse_at("parents", "come before their sequences", above, late)
+    used, first = np.unique(sets[1:], return_index=True)
+    if not np.array_equal(used, np.arange(len(used))):
+        checks.refuse("information_sets", "be numbered 0, 1, 2, … without gaps", used.tolist())
+    expected = np.append(-1, above[1:][first])[sets + 1]
+    rule = "be the same in all of an information set (perfect recall)"
+    checks.refuse_at("parents", rule, above, above != expected)
+    return above, sets
+
+
+def _from_minus_one(name: str, values: ArrayLike) -> Indices:
+    """Whole numbers of shape (s,), of which the first, that of the empty sequence, is −1."""
+    array = checks.numbers(name, values)
+    if array.ndim != 1 or not array.size:
+        checks.refuse_shape(name, "(s,) with s >= 1", array)
+    if array.dtype.kind not in "iu" or array[0] != -1:
+        checks.refuse(name, "be whole numbers, the first of them -1", array.tolist())
+    return array.astype(np.int64)
+
+
+def _levels_of(parents: Indices, information_sets: Indices) -> list[_Level]:
+    """All information sets, those with fewer own moves before them first."""
+    depth = np.zeros(len(parents), dtype=np.int64)
+    for k in range(1, len(parents)):
+        depth[k] = depth[parents[k]] + 1
+    order = np.lexsort((information_sets, depth))
+    levels = []
+    for members in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]:
+        here = information_sets[members]
+        sets, starts, owners = np.unique(here, return_index=True, return_inverse=True)
+        levels.append(_Level(sets, starts, parents[members[starts]], members, owners.ravel()))
+    return levels

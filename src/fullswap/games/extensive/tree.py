@@ -18,10 +18,8 @@ from fullswap.games.extensive.payoffs import payoff_maps
 from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import StructuredGame
 
-CHANCE = -1
-"""Chance as a player."""
-_LISTED = 4_000_000
-"""Entries of the list of strategies of a player with imperfect recall: 32 MB."""
+CHANCE = -1  # chance as a player
+_LISTED = 4_000_000  # entries of the list of strategies of a player with imperfect recall: 32 MB
 
 
 @dataclass(frozen=True)
@@ -53,27 +51,19 @@ class Tree:
 
     def __init__(self, players: Sequence[str], title: str = "", comment: str = "") -> None:
         self.players = tuple(str(player) for player in players)
-        self.title = title
-        self.comment = comment
+        self.title, self.comment = title, comment
         self.sets: list[InformationSet] = []
-        self.where: list[int] = []
-        """Information set of each node, −1 for leaves."""
+        self.where: list[int] = []  # information set of each node, −1 for leaves
         self.parents: list[int] = []
-        self.branches: list[int] = []
-        """Which action of its parent leads to a node."""
-        self.payoffs: list[tuple[float, ...] | None] = []
+        self.branches: list[int] = []  # which action of its parent leads to a node
+        self.payoffs: list[Sequence[float] | None] = []
         self._open: list[list[int]] = [[-1, 0, 1]]  # nodes with [next, number of] children
-        self._missing = 1
+        self.missing = 1  # branches that still lead nowhere
 
     @property
     def nodes(self) -> int:
         """How many there are."""
         return len(self.where)
-
-    @property
-    def missing(self) -> int:
-        """Branches that still lead nowhere."""
-        return self._missing
 
     def information_set(
         self,
@@ -104,7 +94,7 @@ class Tree:
         number = self._add(information_set, payoffs)
         count = len(self.sets[information_set].actions)
         self._open.append([number, 0, count])
-        self._missing += count
+        self.missing += count
         return number
 
     def leaf(self, payoffs: Sequence[float] | None = None) -> int:
@@ -112,28 +102,24 @@ class Tree:
         return self._add(-1, payoffs)
 
     def _add(self, where: int, payoffs: Sequence[float] | None) -> int:
-        if not self._missing:
+        if not self.missing:
             raise ValueError("the tree is complete: no branch is left for another node")
-        paid: tuple[float, ...] | None = None
         if payoffs is not None:
-            paid = tuple(checks.vector("payoffs", payoffs, len(self.players)).tolist())
+            payoffs = tuple(checks.vector("payoffs", payoffs, len(self.players)).tolist())
         while self._open[-1][1] == self._open[-1][2]:
             self._open.pop()
         parent, branch, _ = self._open[-1]
         self._open[-1][1] += 1
-        self._missing -= 1
+        self.missing -= 1
         self.where.append(where)
         self.parents.append(parent)
         self.branches.append(branch)
-        self.payoffs.append(paid)
+        self.payoffs.append(payoffs)
         return len(self.where) - 1
 
 
 class _Histories:
-    """Sequences of one player, gathered on the way down the tree.
-
-    A block is what follows one sequence in one information set: as many sequences as actions.
-    """
+    """Sequences of one player: for each in each information set, a block of one an action."""
 
     def __init__(self) -> None:
         self.parents, self.sets, self.moves = [-1], [-1], [""]
@@ -152,9 +138,9 @@ class _Histories:
 def from_tree(tree: Tree, name: str | None = None) -> StructuredGame:
     """The structured game of a tree.
 
-    Actions are reduced strategies: with perfect recall as :class:`SequenceForm`, their number
-    not mattering; strategies of a player who forgets are listed one by one. One player alone
-    gets company by a second, who has one action and no interest.
+    Actions are reduced strategies, with perfect recall as :class:`SequenceForm`; those of a player
+    who forgets are listed one by one. One player alone gets company by a second, who has one
+    action and no interest.
     """
     if tree.missing:
         checks.refuse("tree", "be complete, without branches that lead nowhere", tree.missing)
@@ -196,21 +182,18 @@ def _leaves(tree: Tree) -> tuple[list[_Histories], Indices, Points]:
 
 
 def _strategies(tree: Tree, player: int, history: _Histories) -> ActionSet:
-    wheres = sorted({where for where, _ in history.blocks})
-    places = [tree.sets[where].name for where in wheres]
-    if len(wheres) < len(history.blocks):
+    used = np.unique(history.sets)  # -1 among them
+    if len(used) <= len(history.blocks):
         return _listed(tree, player, history)
-    renumbered = {where: k for k, where in enumerate(wheres)}
-    sets = [-1] + [renumbered[where] for where in history.sets[1:]]
-    return SequenceForm(history.parents, sets, history.moves, places)
+    places = [tree.sets[where].name for where in used[1:]]
+    return SequenceForm(
+        history.parents, np.searchsorted(used, history.sets) - 1, history.moves, places
+    )
 
 
 def _listed(tree: Tree, player: int, history: _Histories) -> Vectors:
-    """All reduced strategies of a player who may forget, each with the sequences it plays.
-
-    A strategy is settled set by set: the first one that it reaches and has no action for yet is
-    given each action in turn.
-    """
+    """All reduced strategies of a player who may forget, each with the sequences it plays."""
+    # settled set by set: the first that is reached without an action is given each in turn
     dim = len(history.parents)
     plans, labels = [], []
     unsettled: list[dict[int, int]] = [{}]
@@ -236,42 +219,3 @@ def _listed(tree: Tree, player: int, history: _Histories) -> Vectors:
                 "no such limit"
             )
     return Vectors(np.array(plans), labels)
-
-
-def kuhn_poker() -> StructuredGame:
-    """Kuhn's poker with three cards: each antes 1, one bet of 1, check or bet, fold or call.
-
-    Zero-sum; with best play the first player loses 1/18 a game on average.
-
-    Examples
-    --------
-    >>> kuhn_poker()
-    StructuredGame('Kuhn poker', actions 27 × 64, dimensions 13, 13)
-    """
-    cards = ("Jack", "Queen", "King")
-    tree = Tree(["First", "Second"], "Kuhn poker")
-    deals = [(a, b) for a in range(3) for b in range(3) if a != b]
-    names = [f"{cards[a]}-{cards[b]}" for a, b in deals]
-    deal = tree.information_set(CHANCE, "deal", names, [1 / 6] * 6)
-
-    def decisions(player: int, after: str, actions: list[str]) -> list[int]:
-        return [tree.information_set(player, card + after, actions) for card in cards]
-
-    opening = decisions(0, "", ["Check", "Bet"])
-    after_check = decisions(1, " after a check", ["Check", "Bet"])
-    after_bet = decisions(1, " after a bet", ["Fold", "Call"])
-    answer = decisions(0, " after check and bet", ["Fold", "Call"])
-
-    tree.node(deal)
-    for a, b in deals:
-        won = 1 if a > b else -1
-        tree.node(opening[a])
-        tree.node(after_check[b])
-        tree.leaf((won, -won))
-        tree.node(answer[a])
-        tree.leaf((-1, 1))
-        tree.leaf((2 * won, -2 * won))
-        tree.node(after_bet[b])
-        tree.leaf((1, -1))
-        tree.leaf((2 * won, -2 * won))
-    return from_tree(tree)

@@ -18,19 +18,9 @@ def read(path: str | os.PathLike[str], name: str | None = None) -> StructuredGam
 
     The file's first word decides, not its name. Actions of strategic games keep their names;
     in extensive games with perfect recall actions are reduced strategies, embedded as
-    realisation plans (:func:`fullswap.games.from_tree`).
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    name : str, optional
-        What to call the game; its title unless given, or the file's name.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged: with file, line, column and what was expected there.
+    realisation plans (:func:`fullswap.games.from_tree`). The game is called by its title unless
+    a name is given, or by the file's name. A damaged file is a ValueError with file, line, column
+    and what was expected there.
     """
     file = Path(path)
     data = file.read_bytes()

@@ -15,26 +15,13 @@ from fractions import Fraction
 
 from fullswap.base.checks import ROW_TOLERANCE
 from fullswap.games.extensive.tree import CHANCE, Tree
-from fullswap.games.files.tokens import Scanner, Token
+from fullswap.games.files.tokens import Scanner
 
 
 def parse(words: Scanner) -> Tree:
-    """Read a whole file, from its first word.
-
-    Examples
-    --------
-    >>> text = 'EFG 2 R "coin" { "one" "two" } c "" 1 "" { "h" 1/2 "t" 1/2 } 0 '
-    >>> tree = parse(Scanner(text + 't "" 1 "win" { 1, -1 } t "" 0', "coin.efg"))
-    >>> tree.title, tree.nodes, tree.payoffs[1]
-    ('coin', 3, (1.0, -1.0))
-    """
-    words.word("EFG, the kind of file", ("EFG",))
-    words.word("2, the version of the format", ("2",))
-    words.word("R or D, the kind of numbers", ("R", "D"))
-    title = words.string("the title")
-    players = words.strings("player")
-    comment = words.string("the comment") if words.is_string() else ""
-    reader = _Reader(words, Tree(players, title, comment))
+    """Read a whole file, from its first word."""
+    title, players = words.header("EFG", "2"), words.strings("player")
+    reader = _Reader(words, Tree(players, title, words.optional("the comment")))
     while reader.tree.missing:
         reader.node()
     words.finish("the last node of the tree")
@@ -45,8 +32,7 @@ class _Reader:
     """What has been described so far: information sets and outcomes by their numbers."""
 
     def __init__(self, words: Scanner, tree: Tree) -> None:
-        self.words = words
-        self.tree = tree
+        self.words, self.tree = words, tree
         self.sets: dict[tuple[int, int], int] = {}
         self.outcomes: dict[int, tuple[float, ...]] = {}
 
@@ -60,55 +46,42 @@ class _Reader:
         if kind == "t":
             self.tree.leaf(self._outcome())
             return
-        player = CHANCE if kind == "c" else self._player()
+        player, at = CHANCE, words.next
+        if kind == "p":
+            player = words.whole("the number of the player", 1) - 1
+        if player >= len(self.tree.players):
+            words.fail(f"a player from 1 to {len(self.tree.players)}, got {player + 1}", at)
         where = self._information_set(player)
         self.tree.node(where, self._outcome())
 
-    def _player(self) -> int:
-        at = self.words.next
-        number = self.words.whole("the number of the player", 1)
-        if number > len(self.tree.players):
-            self.words.fail(f"a player from 1 to {len(self.tree.players)}, got {number}", at)
-        return number - 1
-
     def _information_set(self, player: int) -> int:
+        """Names may change; numbers of actions and probabilities may not."""
         words = self.words
         at = words.next
         number = words.whole("the number of the information set")
         known = self.sets.get((player, number))
-        name = words.string("its name") if words.is_string() else ""
+        name = words.optional("its name") or f"information set {number}"
+        opening = words.next
         if not words.is_mark("{"):
             if known is None:
                 words.fail(f"actions of information set {number}, which is new here", at)
             return known
-        opening = words.next
-        chances = None
+        chances: list[float] = []
         if player == CHANCE:
             actions, chances = self._chances()
         else:
             actions = words.strings("action")
         if known is None:
-            known = self.tree.information_set(
-                player, name or f"information set {number}", actions, chances
-            )
+            known = self.tree.information_set(player, name, actions, chances)
             self.sets[player, number] = known
-        self._same(known, number, actions, chances, opening)
-        return known
-
-    def _same(
-        self, known: int, number: int, actions: list[str], chances: list[float] | None, at: Token
-    ) -> None:
-        """Names may change; numbers of actions and probabilities may not."""
         first = self.tree.sets[known]
         if len(actions) != len(first.actions):
-            self.words.fail(
-                f"{len(first.actions)} actions in information set {number} as before, "
-                f"got {len(actions)}",
-                at,
-            )
-        pairs = zip(chances or (), first.probabilities, strict=False)
+            expected = f"{len(first.actions)} actions in information set {number} as before"
+            words.fail(f"{expected}, got {len(actions)}", opening)
+        pairs = zip(chances, first.probabilities, strict=True)
         if any(abs(now - before) > ROW_TOLERANCE for now, before in pairs):
-            self.words.fail(f"the same probabilities in information set {number} as before", at)
+            words.fail(f"the same probabilities in information set {number} as before", opening)
+        return known
 
     def _chances(self) -> tuple[list[str], list[float]]:
         """{ "heads" 1/2 "tails" 1/2 }: probabilities that add up to 1."""
@@ -116,36 +89,32 @@ class _Reader:
         opening = words.next
         words.mark("{", "before actions with probabilities")
         actions: list[str] = []
-        values: list[float] = []
-        exact: list[Fraction | None] = []
-        while not (actions and words.is_mark("}")):
+        values: list[Fraction | float] = []
+        while not (actions and words.skip("}")):
             actions.append(words.string("an action of chance"))
-            value, fraction = words.probability("its probability")
-            values.append(value)
-            exact.append(fraction)
-        words.take()
-        rationals = [fraction for fraction in exact if fraction is not None]
-        if len(rationals) == len(values):
-            if sum(rationals) != 1:
-                words.fail(f"probabilities that add up to 1, got {sum(rationals)}", opening)
-            return actions, values
-        total = sum(values)
+            values.append(words.probability("its probability"))
+        chances = [float(value) for value in values]
+        if all(isinstance(value, Fraction) for value in values):
+            if sum(values) != 1:
+                words.fail(f"probabilities that add up to 1, got {sum(values)}", opening)
+            return actions, chances
+        total = sum(chances)
         if round(abs(total - 1), 12) > ROW_TOLERANCE:  # rounded: 0.333333 three times is well
             words.fail(f"probabilities that add up to 1, got {total:.9g}", opening)
-        return actions, [value / total for value in values]
+        return actions, [chance / total for chance in chances]
 
     def _outcome(self) -> tuple[float, ...] | None:
         words = self.words
         at = words.next
         number = words.whole("the number of the outcome")
-        named = words.is_string()
+        described = words.next.kind == "text" or words.is_mark("{")
         if number == 0:
-            if named or words.is_mark("{"):
+            if described:
                 words.fail("no payoffs for outcome 0, which pays nothing")
             return None
-        if named:
-            words.string("its name")
-        if named or words.is_mark("{"):
+        if described:
+            words.optional("its name")
+            words.mark("{", "before payoffs")
             payoffs = tuple(words.numbers("payoffs", len(self.tree.players)))
             if self.outcomes.setdefault(number, payoffs) != payoffs:
                 words.fail(f"the same payoffs of outcome {number} as before", at)

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullswap.base.protocols import Points
-from fullswap.games.actions import Vectors
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.game import StructuredGame, from_tensor
 
-_MOST_PLAYERS = 32
-"""Arrays have no more axes to spare (and two actions each would make 2^32 cells)."""
+_MOST_PLAYERS = 32  # arrays have no more axes to spare (and two actions each would make 2^32 cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,59 +32,34 @@ class Table:
     payoffs: Points
 
     def game(self, name: str) -> StructuredGame:
-        """The structured game, its actions called as in the file.
-
-        One player alone gets company by a second, who has one action and no interest.
-        """
-        payoffs, named = self.payoffs, self.actions
+        """The structured game; one player alone gets company by a second, without interest."""
+        payoffs, labels = self.payoffs, self.actions
         if len(self.players) == 1:
             payoffs = np.stack((payoffs[0], np.zeros_like(payoffs[0])))[:, :, None]
-            named = (*named, ("nothing",))
-        game = from_tensor(payoffs, name)
-        for actions, labels in zip(game.actions, named, strict=True):
-            assert isinstance(actions, Vectors)
-            actions.labels = labels
-        return game
+            labels = (*labels, ("nothing",))
+        return from_tensor(payoffs, name, labels)
 
 
 def parse(words: Scanner) -> Table:
-    """Read a whole file, from its first word.
-
-    Examples
-    --------
-    >>> text = 'NFG 1 R "e02" { "one" "two" } { 3 2 } 1 1 0 2 0 2 1 1 0 3 2 0'
-    >>> parse(Scanner(text, "e02.nfg")).payoffs[1]
-    array([[1., 1.],
-           [2., 3.],
-           [2., 0.]])
-    """
-    words.word("NFG, the kind of file", ("NFG",))
-    words.word("1, the version of the format", ("1",))
-    words.word("R or D, the kind of numbers", ("R", "D"))
-    title = words.string("the title")
+    """Read a whole file, from its first word."""
+    title = words.header("NFG", "1")
     at = words.next
     players = words.strings("player")
     if not 1 <= len(players) <= _MOST_PLAYERS:
         words.fail(f"1 to {_MOST_PLAYERS} players, got {len(players)}", at)
     counts, labels = _actions(words, len(players))
-    comment = words.string("the comment") if words.is_string() else ""
+    comment = words.optional("the comment")
+    cells, shown = math.prod(counts), " x ".join(map(str, counts))
     # Now and not later: a damaged count would otherwise ask for more memory than there is.
-    if words.left < math.prod(counts):
-        words.fail(f"payoffs for {' x '.join(map(str, counts))} cells, got {words.left} words")
-    if words.is_mark("{"):
-        flat = _by_outcomes(words, len(players), math.prod(counts))
-    else:
-        flat = _by_cells(words, len(players), math.prod(counts))
-    words.finish(f"the payoffs of {' x '.join(map(str, counts))} cells")
+    if words.left < cells:
+        words.fail(f"payoffs for {shown} cells, got {words.left} words")
+    read = _by_outcomes if words.is_mark("{") else _by_cells
+    flat = read(words, len(players), cells)
+    words.finish(f"the payoffs of {shown} cells")
     payoffs = np.array(flat).reshape((len(players), *counts), order="F")
     named = labels or [[""] * count for count in counts]
-    return Table(
-        title,
-        comment,
-        tuple(players),
-        tuple(tuple(text or str(k) for k, text in enumerate(row, 1)) for row in named),
-        np.ascontiguousarray(payoffs),
-    )
+    actions = tuple(tuple(text or str(k) for k, text in enumerate(row, 1)) for row in named)
+    return Table(title, comment, tuple(players), actions, np.ascontiguousarray(payoffs))
 
 
 def _actions(words: Scanner, players: int) -> tuple[list[int], list[list[str]] | None]:
@@ -105,19 +78,17 @@ def _by_cells(words: Scanner, players: int, cells: int) -> list[float]:
     flat = []
     for k in range(cells * players):
         flat.append(words.number(f"payoff {k + 1} of {cells * players}"))
-        if words.is_mark(","):
-            words.take()
+        words.skip(",")
     return flat
 
 
 def _by_outcomes(words: Scanner, players: int, cells: int) -> list[float]:
     words.mark("{", "before the outcomes")
     outcomes = [[0.0] * players]
-    while not words.is_mark("}"):
-        if not words.is_mark("{"):
-            words.wrong("'{' before an outcome, or '}' after the last")
-        outcomes.append(_outcome(words, players))
-    words.take()
+    while not words.skip("}"):
+        words.mark("{", "before an outcome, or '}' after the last")
+        words.optional("the name of an outcome")
+        outcomes.append(words.numbers("payoffs", players))
     flat: list[float] = []
     for k in range(cells):
         at = words.next
@@ -125,14 +96,5 @@ def _by_outcomes(words: Scanner, players: int, cells: int) -> list[float]:
         if number >= len(outcomes):
             words.fail(f"an outcome from 0 to {len(outcomes) - 1}, got {number}", at)
         flat.extend(outcomes[number])
-        if words.is_mark(","):
-            words.take()
+        words.skip(",")
     return flat
-
-
-def _outcome(words: Scanner, players: int) -> list[float]:
-    """{ "name" 1, 2 }, the name optional."""
-    words.mark("{", "before an outcome")
-    if words.is_string():
-        words.string("the name of an outcome")
-    return words.rest_of_numbers("payoffs", players)

@@ -21,11 +21,8 @@ _TOKEN = re.compile(
 _ESCAPED = re.compile(r'\\(["\\])')
 _RATIONAL = re.compile(r"[+-]?[0-9]+(?:/[0-9]+)?")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_WHOLE = re.compile(r"[0-9]+")
-_MOST_DIGITS = 18
-"""Of whole numbers: so many fit into 64 bits."""
-_SHOWN = 40
-"""Letters of a wrong word that messages show."""
+_WHOLE = re.compile(r"[0-9]{1,18}")  # so many digits fit into 64 bits
+_SHOWN = 40  # letters of a wrong word that messages show
 
 
 class Token(NamedTuple):
@@ -37,20 +34,11 @@ class Token(NamedTuple):
 
 
 class Scanner:
-    r"""Words of a text one after the other; whatever is not as expected is a ValueError.
-
-    Examples
-    --------
-    >>> words = Scanner('"Kuhn \\"poker\\"" { 1/2, -3e1 }', "kuhn.efg")
-    >>> words.string("the title"), words.numbers("payoffs", 2)
-    ('Kuhn "poker"', [0.5, -30.0])
-    """
+    """Words of a text one after the other; whatever is not as expected is a ValueError."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.file = file
-        self._text = text
+        self.file, self._text, self._at = file, text, 0
         self._tokens: list[Token] = []
-        self._at = 0
         for match in _TOKEN.finditer(text):
             kind = str(match.lastgroup)
             token = Token(kind, match[kind], match.start())
@@ -58,8 +46,7 @@ class Scanner:
                 self.fail("a closing quote for the string that opens here, got none", token)
             self._tokens.append(token)
         self._tokens.append(Token("end", "", len(text)))
-        self.next = self._tokens[0]
-        """The word ahead, not yet taken."""
+        self.next = self._tokens[0]  # the word ahead, not yet taken
 
     @property
     def left(self) -> int:
@@ -91,28 +78,34 @@ class Scanner:
         """Whether the word ahead is this brace or comma."""
         return self.next.kind == "mark" and self.next.text == mark
 
+    def skip(self, mark: str) -> bool:
+        """Take this brace or comma if it is ahead; whether it was."""
+        ahead = self.is_mark(mark)
+        if ahead:
+            self.take()
+        return ahead
+
     def mark(self, mark: str, where: str) -> None:
         """Take a brace."""
-        if not self.is_mark(mark):
+        if not self.skip(mark):
             self.wrong(f"'{mark}' {where}")
-        self.take()
-
-    def is_string(self) -> bool:
-        """Whether a quoted string is ahead."""
-        return self.next.kind == "text"
 
     def string(self, what: str) -> str:
         """Take a quoted string."""
-        if not self.is_string():
+        if self.next.kind != "text":
             self.wrong(f"{what} in quotes")
         text = self.take().text
         return _ESCAPED.sub(r"\1", text) if "\\" in text else text
+
+    def optional(self, what: str) -> str:
+        """Take a quoted string if one is ahead, else an empty one."""
+        return self.string(what) if self.next.kind == "text" else ""
 
     def strings(self, what: str) -> list[str]:
         """Take { "…" "…" }, at least one."""
         self.mark("{", f"before {what}s")
         texts = [self.string(what)]
-        while self.is_string():
+        while self.next.kind == "text":
             texts.append(self.string(what))
         self.mark("}", f"after {what}s")
         return texts
@@ -123,12 +116,17 @@ class Scanner:
             self.wrong(what)
         return self.take().text
 
+    def header(self, kind: str, version: str) -> str:
+        """Take kind of file, version, kind of numbers and title; the title is returned."""
+        self.word(f"{kind}, the kind of file", (kind,))
+        self.word(f"{version}, the version of the format", (version,))
+        self.word("R or D, the kind of numbers", ("R", "D"))
+        return self.string("the title")
+
     def whole(self, what: str, least: int = 0) -> int:
         """Take a whole number."""
-        text = self.next.text
-        if self.next.kind != "word" or not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
-            self.wrong(f"{what}, a whole number >= {least}")
-        if int(text) < least:
+        kind, text, _ = self.next
+        if kind != "word" or not _WHOLE.fullmatch(text) or int(text) < least:
             self.wrong(f"{what}, a whole number >= {least}")
         self.take()
         return int(text)
@@ -149,31 +147,25 @@ class Scanner:
         return value
 
     def numbers(self, what: str, count: int) -> list[float]:
-        """Take { a, b, … }, commas optional, exactly count numbers."""
-        self.mark("{", f"before {what}")
-        return self.rest_of_numbers(what, count)
-
-    def rest_of_numbers(self, what: str, count: int) -> list[float]:
-        """The same after the opening brace."""
+        """Take a, b, … }, commas optional, exactly count numbers and the closing brace."""
         values: list[float] = []
         while not self.is_mark("}"):
             if len(values) == count:
                 self.wrong(f"'}}' after {count} {what}")
             values.append(self.number(f"{count} {what}"))
-            if self.is_mark(","):
-                self.take()
+            self.skip(",")
         if len(values) < count:
             self.fail(f"{count} {what}, got {len(values)}")
         self.take()
         return values
 
-    def probability(self, what: str) -> tuple[float, Fraction | None]:
-        """Take a number >= 0: as float, and exactly unless it is written as a decimal."""
+    def probability(self, what: str) -> Fraction | float:
+        """Take a number >= 0, exactly unless it is written as a decimal."""
         token = self.next
         value = self.number(what)
         if value < 0:
             self.fail(f"{what}, a number >= 0, got {token.text}", token)
-        return value, Fraction(token.text) if _RATIONAL.fullmatch(token.text) else None
+        return Fraction(token.text) if _RATIONAL.fullmatch(token.text) else value
 
     def finish(self, what: str) -> None:
         """Nothing may follow."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import ActionSet, Column, Curve, Product, Vectors
+from fullswap.games.actions import ActionSet, Column, Curve, Product, Sum, Vectors
 from fullswap.games.game import Against, StructuredGame
-from fullswap.games.regions import Sum
 
 
 def cournot(
@@ -29,16 +26,8 @@ def cournot(
 
     which is (a − c)/(b·(k + 1)) if costs are equal.
 
-    Parameters
-    ----------
-    players : int
-        k, at least 2.
-    demand, slope : float
-        a and b, both > 0.
-    cost : float or list of k
-        Unit costs c_i.
-    grid : int or None
-        Number of evenly spaced outputs; None for all of [0, a/b].
+    Here a = ``demand`` > 0, b = ``slope`` > 0, ``cost`` is c or a list of k, and ``grid`` a number
+    of evenly spaced outputs (None for all of [0, a/b]).
 
     Examples
     --------
@@ -50,16 +39,18 @@ def cournot(
     a, b = checks.setting("demand", demand, above=0.0), checks.setting("slope", slope, above=0.0)
     given = checks.numbers("cost", cost)
     costs = checks.vector("cost", given if given.ndim else np.full(k, given), k).copy()
-    outputs, quantity = _quantities(0.0, a / b, grid)
+    outputs: ActionSet = Curve.parabola(0.0, a / b)
+    if grid is not None:
+        outputs = _quantities(np.linspace(0.0, a / b, checks.whole("grid", grid, 2)))
 
-    def against(i: int) -> Against:
+    def against(c: float) -> Against:
         def vectors(others: list[Column]) -> Points:
-            rest = np.sum([quantity(column) for column in others], axis=0)
-            return np.column_stack((a - costs[i] - b * rest, np.full(len(rest), -b)))
+            rest = np.sum([outputs.embed(column)[:, 0] for column in others], axis=0)
+            return np.column_stack((a - c - b * rest, np.full(len(rest), -b)))
 
         return vectors
 
-    return StructuredGame([outputs] * k, [against(i) for i in range(k)], f"Cournot, {k} firms")
+    return StructuredGame([outputs] * k, [against(c) for c in costs], f"Cournot, {k} firms")
 
 
 def bertrand(
@@ -75,14 +66,8 @@ def bertrand(
     With 2b > |d|·(k − 1) the game has a strictly concave potential, and its only correlated
     equilibrium is p_i* = (a + b·c)/(2b − d·(k − 1)), if that is a price they may ask.
 
-    Parameters
-    ----------
-    players : int
-        k, at least 2.
-    demand, own, cross, cost : float
-        a > 0, b > 0, d and c, with 2b > |d|·(k − 1).
-    highest : float or None
-        Prices lie in [0, highest]; twice the equilibrium price by default.
+    Here a = ``demand`` > 0, b = ``own`` > 0, d = ``cross``, c = ``cost``; prices lie in
+    [0, ``highest``], up to twice the equilibrium price by default.
 
     Examples
     --------
@@ -121,14 +106,7 @@ def routing(
 
         x* = (a_2 − a_1 + b_2·(k + 1)·r) / ((b_1 + b_2)·(k + 1)) ,   cut to [0, r].
 
-    Parameters
-    ----------
-    players : int
-        k, at least 2.
-    traffic : float
-        r > 0 of each player.
-    delays, slopes : pair
-        a_1, a_2 and b_1, b_2 > 0.
+    Here r = ``traffic`` > 0 of each of k players, a = ``delays`` and b = ``slopes`` > 0 are pairs.
 
     Examples
     --------
@@ -169,16 +147,8 @@ def bayesian_cournot(
 
     with the default it lies on the grid: outputs 3.5 and 2.5, plan 7·25 + 5 = 180.
 
-    Parameters
-    ----------
-    outputs : int
-        Number of evenly spaced outputs in [0, a/b].
-    demand, slope : float
-        a and b of the price a − b·(q_1 + q_2).
-    costs : list
-        Possible unit costs.
-    chances : list or None
-        Their probabilities, equal by default.
+    Outputs are evenly spaced in [0, a/b] for the price a − b·(q_1 + q_2), ``chances`` are the
+    probabilities of ``costs``, equal by default.
 
     Examples
     --------
@@ -192,8 +162,7 @@ def bayesian_cournot(
     types = checks.vector("costs", costs).copy()
     shares = _probabilities("chances", chances, len(types))
     levels = np.linspace(0.0, a / b, count)
-    part = Vectors(np.column_stack((levels, levels**2)), [f"{q:.6g}" for q in levels])
-    plans = Product([part] * len(types))
+    plans = Product([_quantities(levels)] * len(types))
 
     def vectors(others: list[Column]) -> Points:
         mean = levels[plans.choices(others[0])] @ shares
@@ -218,20 +187,13 @@ def auction(
 
     so it embeds exactly in dimension ``bids``.
 
-    With numbers given, values are evenly spaced in [0, 1] and bids are multiples of half the
-    spacing; if bids >= values, "bid half your value" by both is then an exact pure equilibrium:
-    with win probabilities (j + ½)/K the gain of bid j + 1 over j is v_k − (2j + 3/2)·step, which
-    changes sign at j = k for v_k = 2k·step.
+    With numbers given and bids >= values, "bid half your value" by both is an exact pure
+    equilibrium: with win probabilities (j + ½)/K the gain of bid j + 1 over j is
+    v_k − (2j + 3/2)·step, which changes sign at j = k for v_k = 2k·step.
 
-    Parameters
-    ----------
-    bids : int or list
-        How many bids, from 0 in steps of half the (largest) spacing of the values, or the bids
-        themselves in rising order.
-    values : int or list
-        How many values (at least 2), or the values themselves.
-    chances : list or None
-        Probabilities of the values, equal by default.
+    ``bids`` (in rising order) and ``values`` are lists, or numbers: then values, at least 2, are
+    evenly spaced in [0, 1], and bids are multiples of half the (largest) spacing of the values.
+    ``chances`` are the probabilities of the values, equal by default.
 
     Examples
     --------
@@ -271,26 +233,19 @@ def auction(
     return StructuredGame([plans, plans], [vectors, vectors], name)
 
 
-def _quantities(
-    low: float, high: float, grid: int | None
-) -> tuple[ActionSet, Callable[[Column], Vector]]:
-    """Numbers t of an interval or a grid, embedded as (t, t²), and what number an action is."""
-    if grid is None:
-        return Curve.parabola(low, high), lambda column: np.asarray(column, dtype=float)
-    levels = np.linspace(low, high, checks.whole("grid", grid, 2))
-    labels = [f"{t:.6g}" for t in levels]
-    return Vectors(np.column_stack((levels, levels**2)), labels), lambda column: levels[column]
+def _quantities(levels: Vector) -> Vectors:
+    """Numbers t embedded as (t, t²)."""
+    return Vectors(np.column_stack((levels, levels**2)), [f"{t:.6g}" for t in levels])
 
 
 def _quadratics(high: float) -> Curve:
     """Numbers t ∈ [0, high] embedded as (1, t, t²): payoffs quadratic in t, constants included."""
     parabola = Curve.parabola(0.0, high)
-    return Curve(
-        0.0,
-        high,
-        lambda t: np.column_stack((np.ones_like(t), t, t * t)),
-        lambda directions: parabola.best(directions[:, 1:])[0],
-    )
+
+    def embed(t: Vector) -> Points:
+        return np.column_stack((np.ones_like(t), t, t * t))
+
+    return Curve(0.0, high, embed, lambda directions: parabola.best(directions[:, 1:])[0])
 
 
 def _probabilities(name: str, values: ArrayLike | None, length: int) -> Vector:

@@ -18,18 +18,12 @@ def ring(n: int = 100, others: int | None = None, shift: float = 1.0) -> Structu
 
         u_1 = cos(α_i − β_j − φ) ,   u_2 = cos(β_j − α_i − φ)
 
-    Each player wants to be ``shift`` = φ ahead of the other. The embeddings have dimension 2
-    whatever the numbers of points. Uniform play of both is a correlated equilibrium that pays 0,
-    because the directions of all points add up to 0. Pure equilibria need α − β = φ and = −φ at
-    once: unless φ is a multiple of π there is none on a fine circle, and every pure profile has
-    a gap of at least 1 − cos φ, up to the spacing (φ ≤ π/2).
-
-    Parameters
-    ----------
-    n, others : int
-        Numbers of points of the two players, at least 2 (``others`` = n by default).
-    shift : float
-        φ; π/2 makes the game zero-sum.
+    Each player wants to be ``shift`` = φ ahead of the other (π/2: a zero-sum game). They have
+    ``n`` and ``others`` points (n by default), embedded in dimension 2 whatever these numbers.
+    Uniform play of both is a correlated equilibrium that pays 0, because the directions of all
+    points add up to 0. Pure equilibria need α − β = φ and = −φ at once: unless φ is a multiple of
+    π there is none on a fine circle, and every pure profile has a gap of at least 1 − cos φ, up to
+    the spacing (φ ≤ π/2).
 
     Examples
     --------
@@ -54,10 +48,7 @@ def calibration_game(points: int | None = None) -> StructuredGame:
     v_x = (2x − 1, −x²) and w_b = (b, 1). The forecaster's swap gap under a distribution of (x, b)
     is the mean l2 calibration error, E (x − E[b | x])²: an equilibrium is a calibrated forecast.
 
-    Parameters
-    ----------
-    points : int or None
-        Number of evenly spaced forecasts, at least 2; None for all of [0, 1].
+    ``points`` is a number of evenly spaced forecasts, at least 2; None for all of [0, 1].
 
     Examples
     --------
@@ -98,21 +89,13 @@ def quadratic_2d(
 
         u_1 = ⟨a_1 + M·y, x⟩ − ‖x‖²/2 ,   u_2 = ⟨a_2 + Mᵀ·x, y⟩ − ‖y‖²/2
 
-    The best answer to y on average is a_1 + M·y, if it lies in the disc. With ‖M‖ < 1 these
-    answers contract, so the only correlated equilibrium is the pure one,
+    ``target`` has rows a_1 and a_2, ``coupling`` is M, ``radius`` that of the disc around 0. The
+    best answer to y on average is a_1 + M·y, if it lies in the disc. With ‖M‖ < 1 these answers
+    contract, so the only correlated equilibrium is the pure one,
 
         x* = (1 − M·Mᵀ)⁻¹·(a_1 + M·a_2) ,   y* = a_2 + Mᵀ·x* ,
 
     as long as both lie in the disc: for the default x* = (2, 0), y* = (0, 2).
-
-    Parameters
-    ----------
-    target : array (2, 2)
-        a_1 and a_2.
-    coupling : array (2, 2)
-        M, of norm below 1.
-    radius : float
-        Of the disc around 0.
 
     Examples
     --------

@@ -1,14 +1,11 @@
-"""Small games given by their payoffs."""
+"""Small games given by their payoffs, and one by its tree."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from fullswap.games.actions import Vectors
-from fullswap.games.game import StructuredGame
+from fullswap.games.extensive.tree import CHANCE, Tree, from_tree
+from fullswap.games.game import StructuredGame, from_tensor
 
 
 def chicken() -> StructuredGame:
@@ -26,7 +23,7 @@ def chicken() -> StructuredGame:
     (0.0, [5.25, 5.25])
     """
     first = np.array([[0, 7], [2, 6]])
-    return _table(first, first.T, "chicken", ["dare", "yield"], ["dare", "yield"])
+    return from_tensor((first, first.T), "chicken", [["dare", "yield"]] * 2)
 
 
 def matching_pennies() -> StructuredGame:
@@ -35,7 +32,7 @@ def matching_pennies() -> StructuredGame:
     The only correlated equilibrium is the uniform distribution on the four outcomes; it pays 0.
     """
     first = np.array([[1, -1], [-1, 1]])
-    return _table(first, -first, "matching pennies", ["heads", "tails"], ["heads", "tails"])
+    return from_tensor((first, -first), "matching pennies", [["heads", "tails"]] * 2)
 
 
 def shapley() -> StructuredGame:
@@ -54,7 +51,7 @@ def shapley() -> StructuredGame:
     (0.0, [0.5, 0.5])
     """
     first = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
-    return _table(first, first.T, "Shapley's game")
+    return from_tensor((first, first.T), "Shapley's game")
 
 
 def gibson() -> StructuredGame:
@@ -74,7 +71,7 @@ def gibson() -> StructuredGame:
     (0.25, 0.0)
     """
     first = np.array([[1, 0], [0, 2], [-1, 1]])
-    return _table(first, np.zeros((3, 2)), "Gibson's example", ["A", "B", "C"], ["a", "b"])
+    return from_tensor((first, 0 * first), "Gibson's example", ["ABC", "ab"])
 
 
 def von_stengel_forges() -> StructuredGame:
@@ -102,32 +99,44 @@ def von_stengel_forges() -> StructuredGame:
             for signal, accepted in zip(plan, ((4, 10), (6, 0)), strict=True):
                 welcome = answer["XY".index(signal)] == "l"
                 payoffs[:, i, j] += np.array(accepted if welcome else (0, 6)) / 2
-    labels = ["".join(plan) for plan in signals], ["".join(answer) for answer in answers]
-    return _table(payoffs[0], payoffs[1], "von Stengel and Forges' signalling game", *labels)
+    labels = [["".join(plan) for plan in plans] for plans in (signals, answers)]
+    return from_tensor(payoffs, "von Stengel and Forges' signalling game", labels)
 
 
 def kuhn_poker() -> StructuredGame:
-    """Kuhn's poker with three cards, in sequence form.
+    """Kuhn's poker with three cards: each antes 1, one bet of 1, check or bet, fold or call.
 
     The game is zero-sum; every correlated equilibrium pays −1/18 to the first player.
+
+    Examples
+    --------
+    >>> kuhn_poker()
+    StructuredGame('Kuhn poker', actions 27 × 64, dimensions 13, 13)
     """
-    from fullswap.games.extensive.tree import kuhn_poker
+    cards = ("Jack", "Queen", "King")
+    tree = Tree(["First", "Second"], "Kuhn poker")
+    deals = [(a, b) for a in range(3) for b in range(3) if a != b]
+    names = [f"{cards[a]}-{cards[b]}" for a, b in deals]
+    deal = tree.information_set(CHANCE, "deal", names, [1 / 6] * 6)
 
-    return kuhn_poker()
+    def decisions(player: int, after: str, actions: list[str]) -> list[int]:
+        return [tree.information_set(player, card + after, actions) for card in cards]
 
+    opening = decisions(0, "", ["Check", "Bet"])
+    after_check = decisions(1, " after a check", ["Check", "Bet"])
+    after_bet = decisions(1, " after a bet", ["Fold", "Call"])
+    answer = decisions(0, " after check and bet", ["Fold", "Call"])
 
-def _table(
-    first: NDArray[Any],
-    second: NDArray[Any],
-    name: str,
-    rows: list[str] | None = None,
-    columns: list[str] | None = None,
-) -> StructuredGame:
-    """Payoff matrices of the two players, with names of the actions."""
-    n, m = first.shape
-    toward_first, toward_second = np.array(first.T, dtype=float), np.array(second, dtype=float)
-    return StructuredGame(
-        (Vectors(np.eye(n), rows), Vectors(np.eye(m), columns)),
-        (lambda others: toward_first[others[0]], lambda others: toward_second[others[0]]),
-        name,
-    )
+    tree.node(deal)
+    for a, b in deals:
+        won = 1 if a > b else -1
+        tree.node(opening[a])
+        tree.node(after_check[b])
+        tree.leaf((won, -won))
+        tree.node(answer[a])
+        tree.leaf((-1, 1))
+        tree.leaf((2 * won, -2 * won))
+        tree.node(after_bet[b])
+        tree.leaf((1, -1))
+        tree.leaf((2 * won, -2 * won))
+    return from_tree(tree)
