@@ -11,8 +11,14 @@ from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MO
 from fullswap.online.claims import Claim
 from fullswap.online.kind import SLACK, Kind
 from fullswap.online.lattices import logits
-from fullswap.theorems import LEDGER, PLAIN_RATE, Forecasts, SteppedForecasts, stepped_rate
-from fullswap.theorems.calibration import log_loss_rounding
+from fullswap.theorems import LEDGER
+from fullswap.theorems.calibration import (
+    PLAIN_RATE,
+    Forecasts,
+    SteppedForecasts,
+    log_loss_rounding,
+    stepped_rate,
+)
 
 TARGET_SLACK = 1e-6
 """How far a stored running mean may be from the quotient of its sums."""

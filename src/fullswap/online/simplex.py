@@ -18,7 +18,8 @@ from fullswap.online.kind import SLACK, Play
 from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
-from fullswap.theorems import LEDGER, Forecasts
+from fullswap.theorems import LEDGER
+from fullswap.theorems.calibration import Forecasts
 
 SQUARED_DIAMETER = 2.0
 """Of the simplex, and the largest loss ‖p − y‖²."""
