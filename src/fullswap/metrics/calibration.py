@@ -3,13 +3,7 @@
 Two scales, apart by name. `calibration_error` is *per event*, a number between 0 and 1 (up
 to 2 for joint vectors) that compares logs of different lengths. `l2_calibration_error` and
 the discretised quantities are *sums over events*, as in the theorems: these are the numbers that
-stand beside a guarantee. Outcomes and forecasts: yes/no events have ``y_true`` and ``y_proba`` of
-shape (T,) in [0, 1], soft outcomes allowed; events with K classes have ``y_proba`` (T, K) and
-``y_true`` class indices (T,) or rows (T, K). Weights w_t default to 1, W = Σ w_t.
-
-A `Record` may stand in place of ``y_proba``. Then ``of="issued"`` is about the forecasts that it
-issued and ``of="distributions"`` about all that it might have issued: an event of weight w_t
-counts w_t·x_t[p] at every point p, and W_p and ȳ_p are sums and means with these weights.
+stand beside a guarantee.
 """
 
 from __future__ import annotations
@@ -48,7 +42,7 @@ def calibration_error(
     Parameters
     ----------
     y_true, y_proba, sample_weight, of
-        See the top of this module.
+        As everywhere in `fullswap.metrics`.
     norm : {"l1", "l2", "max"}
         "l1" with bins is known as expected calibration error, "max" as maximum calibration error.
     bins : int, array or None
@@ -59,8 +53,6 @@ def calibration_error(
         For K classes. "classwise": mean over the classes, each against the rest ("max": the
         largest). "top": the likeliest class against the rest. "joint": groups of equal vectors,
         with Σ_k |·|, Σ_k (·)² and max_k |·| in place of one class; no bins.
-    squared : bool
-        True: "l2" without its root. Other norms have no use for it.
 
     Examples
     --------
@@ -115,10 +107,5 @@ def _compared(groups: Groups, bins: Any, kind: str) -> list[Groups]:
         if edges is not None:
             checks.refuse("bins", "be None for kind='joint'", bins)
         return [groups.distinct()]
-    if groups.classes == 1:
-        views = [groups]
-    elif kind == "top":
-        views = [groups.top()]
-    else:
-        views = [groups.of_class(k) for k in range(groups.classes)]
+    views = [groups.top()] if groups.classes > 1 and kind == "top" else groups.by_class()
     return [view.distinct() if edges is None else view.binned(edges) for view in views]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -13,22 +13,6 @@ from fullswap.grids.steps import steps_of
 from fullswap.metrics import regret
 from fullswap.metrics.groups import Groups
 from fullswap.metrics.reading import as_forecasts, read
-
-
-@overload
-def discretised_swap_regret(record: Record, /, *, actions: Any = None) -> float: ...
-
-
-@overload
-def discretised_swap_regret(
-    y_true: Any,
-    y_proba: Any,
-    step: float | str | None = None,
-    *,
-    actions: Any = None,
-    sample_weight: Any = None,
-    of: str = "issued",
-) -> float: ...
 
 
 def discretised_swap_regret(
@@ -49,9 +33,8 @@ def discretised_swap_regret(
     unavoidable, so this is what a guarantee for discretised forecasts covers
     [FKO25, Thm disc-main]. The maximum lets a forecast off the grid stay where it is.
 
-    Forecasts are an array or a `Record`, as for `l2_calibration_error`. With the record of a
-    learner alone, the regret of its own losses against maps into ``actions`` (m, A), by default
-    those of the record; exact for all losses.
+    With the record of a learner alone, ``discretised_swap_regret(record)``, the regret of its own
+    losses against maps into ``actions`` (m, A), by default those of the record; exact for all.
 
     Examples
     --------
@@ -111,14 +94,13 @@ def nearest_allowed(groups: Groups, step: float | str | None, actions: Any) -> P
     if actions is None:
         if groups.classes > 1:
             checks.refuse("step", "be None for classes (give actions (m, K))", step)
-        allowed = _multiples(step)[:, None]
+        parts = steps_of(step)
+        allowed = (np.arange(parts + 1) / parts)[:, None]
     else:
         allowed = as_forecasts("actions", actions, "m")
     if allowed.shape[1] != groups.classes:
-        raise ValueError(
-            f"actions must have {groups.classes} coordinates as forecasts have, "
-            f"got {allowed.shape[1]}"
-        )
+        rule = f"have {groups.classes} coordinates as forecasts have"
+        checks.refuse("actions", rule, allowed.shape[1])
     if groups.classes > 1:
         from scipy.spatial import KDTree
 
@@ -130,8 +112,3 @@ def nearest_allowed(groups: Groups, step: float | str | None, actions: Any) -> P
     lower = means - line[below] <= line[above] - means
     either: Vector = np.where(lower, line[below], line[above])
     return either[:, None]
-
-
-def _multiples(step: float | str | None) -> Vector:
-    parts = steps_of(step)
-    return np.arange(parts + 1) / parts

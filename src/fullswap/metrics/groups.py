@@ -7,7 +7,7 @@ merged groups only, so batch and stream share one definition of each metric.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -19,25 +19,17 @@ CODES = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Sums over the events of each of G groups; every group has positive weight.
-
-    Attributes
-    ----------
-    forecasts : (G, C) array
-        Forecast of the group, p_g (of a bin: the weighted mean); C = 1 for yes/no events.
-    weights : (G,) array
-        W_g = Σ w.
-    counts : (G, max(C, 2)) array
-        Σ w·y of every class; the classes of yes/no events are (no, yes). Stored apart from W_g,
-        so that "never happened" is an exact 0.
-    squares : (G, C) array
-        Σ w·y², which differs from Σ w·y for soft outcomes.
-    """
+    """Sums over the events of each of G groups; every group has positive weight."""
 
     forecasts: Points
+    """Forecast p_g of the group (of a bin: the weighted mean), (G, C); C = 1 for yes/no events."""
     weights: Vector
+    """W_g = Σ w, shape (G,)."""
     counts: Points
+    """Σ w·y of every class, (G, max(C, 2)); yes/no events have the classes (no, yes). Stored apart
+    from W_g, so that "never happened" is an exact 0."""
     squares: Points
+    """Σ w·y², (G, C), which differs from Σ w·y for soft outcomes."""
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -67,19 +59,19 @@ class Groups:
         """p_g − ȳ_g, shape (G, C)."""
         return self.forecasts - self.means
 
-    def of_class(self, k: int) -> Groups:
-        """Class k against the rest, as yes/no events."""
-        own = self.counts[:, k]
-        counts = np.column_stack((np.maximum(self.weights - own, 0.0), own))
-        return Groups(self.forecasts[:, [k]], self.weights, counts, self.squares[:, [k]])
+    def by_class(self) -> list[Groups]:
+        """Each class against the rest, as yes/no events; yes/no events stay what they are."""
+        if self.classes == 1:
+            return [self]
+        return [self._against_rest(np.full(len(self), k)) for k in range(self.classes)]
 
     def top(self) -> Groups:
         """The likeliest class (the first of several) against the rest, as yes/no events."""
-        rows, best = np.arange(len(self)), self.forecasts.argmax(axis=1)
-        own = self.counts[rows, best]
-        counts = np.column_stack((np.maximum(self.weights - own, 0.0), own))
-        squares = self.squares[rows, best][:, None]
-        return Groups(self.forecasts[rows, best][:, None], self.weights, counts, squares)
+        return self._against_rest(self.forecasts.argmax(axis=1))
+
+    def _against_rest(self, classes: Indices) -> Groups:
+        at = np.arange(len(self)), classes
+        return Groups.of_sums(self.forecasts[at], self.weights, self.counts[at], self.squares[at])
 
     def distinct(self) -> Groups:
         """One group per distinct forecast, in increasing order if C = 1."""
@@ -136,12 +128,8 @@ class Groups:
     @classmethod
     def joined(cls, parts: list[Groups]) -> Groups:
         """All groups of the parts, not merged."""
-        return cls(
-            np.concatenate([part.forecasts for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-            np.concatenate([part.squares for part in parts]),
-        )
+        names = (field.name for field in fields(cls))
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     @classmethod
     def empty(cls, classes: int) -> Groups:

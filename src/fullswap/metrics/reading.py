@@ -1,9 +1,4 @@
-"""Outcomes and forecasts, as arrays or as a record, checked and turned into `Groups`.
-
-Yes/no events: ``y_proba`` (T,) and ``y_true`` (T,), both in [0, 1], soft outcomes allowed. K ≥ 2
-classes: ``y_proba`` (T, K) with rows of probabilities, ``y_true`` class indices (T,) or rows
-(T, K). In place of ``y_proba`` a `Record` may stand: what it issued, or its distributions.
-"""
+"""Outcomes and forecasts, as arrays or as a record, checked and turned into `Groups`."""
 
 from __future__ import annotations
 
@@ -20,38 +15,25 @@ LARGEST_WEIGHT = 1e300
 """Far below the largest float, so that sums of weights stay finite."""
 MOST_BINS = 10**7
 """Edges of more bins than that would fill the memory and tell no events apart."""
+NAMES = ("y_true", "y_proba", "sample_weight")
+"""What most callers call outcomes, forecasts and weights."""
 SUBJECTS = ("issued", "distributions")
 """Of whom a metric of a record speaks."""
 
 
 def read(
-    y_true: Any,
-    y_proba: Any,
-    sample_weight: Any = None,
-    of: str = "issued",
-    *,
-    weightless: bool = False,
-    names: tuple[str, str, str] = ("y_true", "y_proba", "sample_weight"),
-) -> Groups:
+    y_true: Any, y_proba: Any, sample_weight: Any = None, of: str = "issued",
+    *, weightless: bool = False,
+) -> Groups:  # fmt: skip
     """Check outcomes and forecasts and group them: events of arrays one by one, records by point.
 
-    Parameters
-    ----------
-    y_true, y_proba, sample_weight
-        See the top of this module.
-    of : {"issued", "distributions"}
-        Of a record, what was issued, or the distributions: an event of weight w_t then counts
-        w_t·x_t[p] at every point p. Arrays hold what was issued.
-    weightless : bool
-        Whether all events may have weight 0.
-    names : tuple of str
-        The arguments as the caller knows them.
+    ``weightless``: whether all events may have weight 0.
     """
     checks.one_of("of", of, SUBJECTS)
     if not isinstance(y_proba, Record):
         if of != "issued":
             checks.refuse("y_proba", "be a Record for of='distributions'", y_proba)
-        return read_events(y_true, y_proba, sample_weight, weightless=weightless, names=names)
+        return read_events(y_true, y_proba, sample_weight, weightless=weightless)
     if not len(y_proba):
         checks.refuse_shape("weights", "(T, k), not empty", y_proba.weights)
     points = as_forecasts("points", y_proba.points, "n")
@@ -66,8 +48,8 @@ def read(
         checks.refuse_at("weights", "lie in [0, 1]", shares, ~inside)
         checks.distributions("weights", shares)
         indices = checks.indices("indices", y_proba.indices, len(points))
-    weights = as_weights(names[2], sample_weight, len(shares), weightless)
-    outcomes = as_outcomes(names[0], y_true, len(shares), points.shape[1])
+    weights = as_weights("sample_weight", sample_weight, len(shares), weightless)
+    outcomes = as_outcomes("y_true", y_true, len(shares), points.shape[1])
     distinct, kinds = distinct_rows(points)
     entries = (shares * weights[:, None]).ravel()
     kind_of_entry, size = kinds[indices.ravel()], len(distinct)
@@ -84,14 +66,13 @@ def read(
 
 
 def read_events(
-    y_true: Any,
-    y_proba: Any,
-    sample_weight: Any = None,
-    *,
-    weightless: bool = False,
-    names: tuple[str, str, str] = ("y_true", "y_proba", "sample_weight"),
-) -> Groups:
-    """Each event as a group of its own, in order, without those of weight 0; see `read`."""
+    y_true: Any, y_proba: Any, sample_weight: Any = None,
+    *, weightless: bool = False, names: tuple[str, str, str] = NAMES,
+) -> Groups:  # fmt: skip
+    """Each event as a group of its own, in order, without those of weight 0.
+
+    ``names`` are the arguments as the caller knows them.
+    """
     forecasts = as_forecasts(names[1], y_proba, "T")
     weights = as_weights(names[2], sample_weight, len(forecasts), weightless)
     outcomes = as_outcomes(names[0], y_true, len(forecasts), forecasts.shape[1])

@@ -19,15 +19,12 @@ def smooth_calibration_error(
 
     over the 1-Lipschitz functions f: [0, 1] → [−1, 1]. At most the l1 `calibration_error`, and
     continuous in the forecasts where that one jumps: neighbouring forecasts whose errors cancel
-    count as calibrated. ``y_true`` and ``y_proba`` have shape (T,); or a `Record` in place of
-    ``y_proba``, with ``of="issued"`` or ``of="distributions"``.
+    count as calibrated.
 
     Examples
     --------
     >>> smooth_calibration_error([0, 1], [0.49, 0.51])  # errors −0.49 and 0.49, 0.02 apart
     0.0049
-    >>> smooth_calibration_error([0, 0, 1], [0.8, 0.8, 0.8])
-    0.467
     """
     return smooth_of(read(y_true, y_proba, sample_weight, of).distinct())
 
@@ -35,10 +32,8 @@ def smooth_calibration_error(
 def smooth_of(groups: Groups) -> float:
     """Smooth calibration error of groups of distinct forecasts, in increasing order."""
     if groups.classes > 1:
-        raise ValueError(
-            "y_proba must have shape (T,) of yes/no events (take one class against the rest), "
-            f"got {groups.classes} classes"
-        )
+        rule = "have shape (T,) of yes/no events (take one class against the rest)"
+        raise ValueError(f"y_proba must {rule}, got {groups.classes} classes")
     from fullswap.kernels.calibration import cancellation_cost
 
     forecasts = groups.forecasts[:, 0]

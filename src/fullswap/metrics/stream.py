@@ -77,12 +77,7 @@ class CalibrationTally:
         return forecasts[:, 0].copy() if self.classes == 2 else forecasts.copy()
 
     def calibration_error(
-        self,
-        *,
-        norm: str = "l2",
-        bins: Any = None,
-        kind: str = "classwise",
-        squared: bool = False,
+        self, *, norm: str = "l2", bins: Any = None, kind: str = "classwise", squared: bool = False
     ) -> float:
         """`calibration_error` of all events so far."""
         return error_per_event_of(self._groups(), norm, bins, kind, squared)
@@ -118,10 +113,8 @@ class CalibrationTally:
     def _add(self, fresh: Groups, name: str) -> None:
         if fresh.classes != self._merged.classes:
             width = "(T,)" if self.classes == 2 else f"(T, {self.classes})"
-            raise ValueError(
-                f"{name} must have shape {width}, because this tally has {self.classes} classes, "
-                f"got {fresh.classes} probabilities an event"
-            )
+            rule = f"have shape {width}, because this tally has {self.classes} classes"
+            raise ValueError(f"{name} must {rule}, got {fresh.classes} probabilities an event")
         self._waiting.append(fresh)
         self._wait(len(fresh))
 
