@@ -53,20 +53,14 @@ class Dots:
 
 
 def yes_no_events(y_true: Any, y_proba: Any, sample_weight: Any = None) -> Groups:
-    """Each yes/no event as a group of its own, in order; those of weight 0 are left out.
-
-    Examples
-    --------
-    >>> len(yes_no_events([0, 1, 1], [0.2, 0.9, 0.9], sample_weight=[1, 0, 2]))
-    2
-    """
+    """Each yes/no event as a group of its own, in order; those of weight 0 are left out."""
     forecasts = y_proba.issued if isinstance(y_proba, Record) else y_proba
     events = read_events(y_true, forecasts, sample_weight)
     if events.classes > 1:
         checks.refuse_shape("y_proba", "(T,) of yes/no events", forecasts)
     least, most = WEIGHTS
-    if events.weights.min() < least or events.weights.max() > most:
-        bad = (events.weights < least) | (events.weights > most)
+    bad = (events.weights < least) | (events.weights > most)
+    if bad.any():
         value = float(events.weights[bad][0])
         checks.refuse("sample_weight", f"be 0 or lie in [{least:g}, {most:g}]", value)
     return events

@@ -95,12 +95,5 @@ def check_equilibrium(equilibrium: Any) -> None:
     """Refuse what is no equilibrium."""
     from fullswap.games import CorrelatedEquilibrium
 
-    if not isinstance(equilibrium, CorrelatedEquilibrium):
-        rule = "be a CorrelatedEquilibrium, such as solve(game) or verify(game, profile)"
-        checks.refuse("equilibrium", rule, equilibrium)
-
-
-def is_player(value: Any, count: int) -> bool:
-    """Whether it is the number of one of so many players."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and 0 <= value < count
+    wanted = "a CorrelatedEquilibrium, such as solve(game) or verify(game, profile)"
+    checks.instance("equilibrium", equilibrium, CorrelatedEquilibrium, wanted)

@@ -25,40 +25,22 @@ ZERO = 1e-9
 
 @dataclass(frozen=True)
 class Scale:
-    """Where the recommended actions of one player stand on an axis.
-
-    Attributes
-    ----------
-    actions : Any
-        Those shown, in order, shape (r,).
-    positions, probabilities : Vector
-        Of the same actions, shape (r,).
-    names : tuple of str
-        Of the same actions; empty if they are read off a numeric axis.
-    key : tuple of str
-        Lines that explain the names, where these are numbers only.
-    limits : tuple of float
-        Ends of the axis.
-    label : str
-        What the axis shows.
-    """
+    """Where the recommended actions of one player stand on an axis, r of them in order."""
 
     actions: Any
     positions: Vector
     probabilities: Vector
     names: tuple[str, ...]
+    """Empty if actions are read off a numeric axis."""
     key: tuple[str, ...]
+    """Lines that explain the names, where these are numbers only."""
     limits: tuple[float, float]
     label: str
-
-    @property
-    def by_value(self) -> bool:
-        """Whether positions are the actions themselves."""
-        return bool(np.array_equal(self.positions, self.actions))
+    """What the axis shows."""
 
     def place(self, action: Any) -> float:
-        """Where an action stands; one that is not by value must be among those shown."""
-        if self.by_value:
+        """Where an action stands: at its value, or where it is shown."""
+        if np.array_equal(self.positions, self.actions):
             return float(action)
         return float(self.positions[np.searchsorted(self.actions, action)])
 
