@@ -10,7 +10,11 @@ counts w_t·x_t[p] at every point p, and W_p and ȳ_p are sums and means with th
 Regrets take the record of a learner.
 """
 
-from fullswap.metrics.calibration import calibration_error, l2_calibration_error
+from fullswap.metrics.calibration import (
+    calibration_error,
+    l2_calibration_error,
+    smooth_calibration_error,
+)
 from fullswap.metrics.discretised import discretised_calibration_error, discretised_swap_regret
 from fullswap.metrics.regret import (
     SwapRegret,
@@ -26,26 +30,12 @@ from fullswap.metrics.scores import (
     kl_calibration_error,
     log_loss,
 )
-from fullswap.metrics.smooth import smooth_calibration_error
 from fullswap.metrics.stream import CalibrationTally
 from fullswap.metrics.tally import Tally
 
 __all__ = [
-    "BrierDecomposition",
-    "CalibrationTally",
-    "SwapRegret",
-    "Tally",
-    "brier_decomposition",
-    "brier_score",
-    "calibration_error",
-    "discretised_calibration_error",
-    "discretised_swap_regret",
-    "external_regret",
-    "full_swap_regret",
-    "kl_calibration_error",
-    "l2_calibration_error",
-    "log_loss",
-    "regret_curve",
-    "smooth_calibration_error",
-    "swap_regret_report",
-]
+    "BrierDecomposition", "CalibrationTally", "SwapRegret", "Tally", "brier_decomposition",
+    "brier_score", "calibration_error", "discretised_calibration_error", "discretised_swap_regret",
+    "external_regret", "full_swap_regret", "kl_calibration_error", "l2_calibration_error",
+    "log_loss", "regret_curve", "smooth_calibration_error", "swap_regret_report",
+]  # fmt: skip

@@ -16,14 +16,9 @@ from fullswap.metrics.reading import as_forecasts, read
 
 
 def discretised_swap_regret(
-    y_true: Any,
-    y_proba: Any = None,
-    step: float | str | None = None,
-    *,
-    actions: Any = None,
-    sample_weight: Any = None,
-    of: str = "issued",
-) -> float:
+    y_true: Any, y_proba: Any = None, step: float | str | None = None, *, actions: Any = None,
+    sample_weight: Any = None, of: str = "issued",
+) -> float:  # fmt: skip
     """Swap regret against multiples of a step, or against some actions: a sum over events.
 
         Σ_p W_p·max(‖p − ȳ_p‖² − ‖[ȳ_p] − ȳ_p‖², 0)
@@ -51,14 +46,9 @@ def discretised_swap_regret(
 
 
 def discretised_calibration_error(
-    y_true: Any,
-    y_proba: Any,
-    step: float | str | None = None,
-    *,
-    actions: Any = None,
-    sample_weight: Any = None,
-    of: str = "issued",
-) -> float:
+    y_true: Any, y_proba: Any, step: float | str | None = None, *, actions: Any = None,
+    sample_weight: Any = None, of: str = "issued",
+) -> float:  # fmt: skip
     """Distance of forecasts from the rounded mean outcomes, Σ_p W_p·‖p − [ȳ_p]‖².
 
     A diagnostic only: **no forecaster can keep it small**. If outcomes are fair coins with a

@@ -8,8 +8,8 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.metrics import scores, smooth
-from fullswap.metrics.calibration import error_per_event_of
+from fullswap.metrics import scores
+from fullswap.metrics.calibration import error_per_event_of, smooth_of
 from fullswap.metrics.discretised import swap_regret_of
 from fullswap.metrics.groups import Groups, l2_of
 from fullswap.metrics.reading import LARGEST_WEIGHT, read, read_events
@@ -92,7 +92,7 @@ class CalibrationTally:
 
     def smooth_calibration_error(self) -> float:
         """`smooth_calibration_error` of all events so far."""
-        return smooth.smooth_of(self._groups())
+        return smooth_of(self._groups())
 
     def discretised_swap_regret(self, step: float | None = None, *, actions: Any = None) -> float:
         """`discretised_swap_regret` of all events so far."""

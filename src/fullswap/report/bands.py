@@ -72,12 +72,6 @@ def group_events(events: Groups, bins: int | None = None, grid: Vector | None = 
     Without `bins`, forecasts are grouped by value if all lie on `grid`, or if there are at most
     101 of them, each met five times or more on average; else there are ⌈T^(1/3)⌉ bins, so that
     with more events bins get both narrower and fuller. Equal forecasts always share a bin.
-
-    Examples
-    --------
-    >>> dots = group_events(yes_no_events([0, 1, 0, 1], [0.2, 0.7, 0.2, 0.2]))
-    >>> dots.forecast, dots.frequency.round(3), dots.weight
-    (array([0.2, 0.7]), array([0.333, 1.   ]), array([3., 1.]))
     """
     rows, kinds = distinct_rows(events.forecasts)
     distinct = rows[:, 0]

@@ -123,10 +123,7 @@ def _promised(guarantee: float | Callable[[int], float], rounds: Indices) -> Vec
 
 
 def _as_guarantee(name: str, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 <= number < np.inf:
+    number = checks.number(name, value)
+    if number < 0:
         checks.refuse(name, "be finite and at least 0", value)
     return number

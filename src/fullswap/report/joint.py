@@ -8,9 +8,9 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
+from fullswap.metrics.groups import sums_by
+from fullswap.report import equilibria as parts
 from fullswap.report import style
-from fullswap.report.equilibria import check_equilibrium, fit, inches_of, name_ticks, summary
-from fullswap.report.scales import READABLE, Scale, is_line, joint_sums, scale_of, sums_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,15 +58,16 @@ def joint_distribution(
     >>> [name.get_text() for name in figure.axes[0].get_yticklabels()]
     ['dare', 'yield']
     """
-    check_equilibrium(equilibrium)
+    parts.check_equilibrium(equilibrium)
     first, second = pair = _as_players(players, equilibrium.game.players)
     if not isinstance(labels, bool | np.bool_):
         checks.refuse("labels", "be True or False", labels)
-    actions, places, weights = joint_sums(equilibrium, pair)
+    actions, places, weights = parts.joint_sums(equilibrium, pair)
     sets = equilibrium.game.actions
-    mapped = not any(is_line(sets[p]) for p in pair) and max(map(len, actions)) <= READABLE
+    readable = max(map(len, actions)) <= parts.READABLE
+    mapped = readable and not any(parts.is_line(sets[p]) for p in pair)
     rows, columns = (
-        scale_of(sets[p], p, seen, sums_of(at, weights, len(seen)), listed=mapped)
+        parts.scale_of(sets[p], p, seen, sums_by(at, weights, len(seen)), listed=mapped)
         for p, seen, at in zip(pair, actions, places, strict=True)
     )
     count = len(rows.positions), len(columns.positions)
@@ -87,17 +88,17 @@ def joint_distribution(
     low, high = rows.limits
     main.set(xlim=columns.limits, ylim=(high, low) if mapped else (low, high))
     style.tidy(main)
-    name_ticks(main, columns, "x", labels)
-    name_ticks(main, rows, "y", labels)
+    parts.name_ticks(main, columns, "x", labels)
+    parts.name_ticks(main, rows, "y", labels)
     keyed = [(p, scale.key) for p, scale in ((first, rows), (second, columns)) if scale.key]
     keys = [line for p, key in keyed if labels for line in ("", f"player {p}", *key)]
     main.set_xlabel("\n".join([columns.label, *keys]), loc="left", **style.NOTE)
     main.set_ylabel(rows.label, **style.NOTE)
     _draw_strip(top, columns, numbered, upright=True)
     _draw_strip(right, rows, numbered, upright=False)
-    style.head(top, title, summary(equilibrium, len(weights), (first, second)))
+    style.head(top, title, parts.summary(equilibrium, len(weights), (first, second)))
     if ax is None:
-        fit(style.root_figure(main))
+        parts.fit(style.root_figure(main))
     return style.root_figure(main)
 
 
@@ -144,14 +145,14 @@ def _chance(value: float) -> str:
     return "<.001" if value < 0.0005 else f"{value:.3f}".rstrip("0").removesuffix(".")
 
 
-def _draw_strip(ax: Axes, scale: Scale, numbered: bool, upright: bool) -> None:
+def _draw_strip(ax: Axes, scale: parts.Scale, numbered: bool, upright: bool) -> None:
     """The marginal at a side, in line with the picture."""
     from matplotlib.collections import LineCollection
 
     ax.set_axis_off()
     chances, at = scale.probabilities, scale.positions
     if scale.names:
-        width = min(0.72, 0.6 * (scale.limits[1] - scale.limits[0]) / inches_of(ax, upright))
+        width = min(0.72, 0.6 * (scale.limits[1] - scale.limits[0]) / parts.inches_of(ax, upright))
         (ax.bar if upright else ax.barh)(at, chances, width, color=style.LINE, linewidth=0)
     else:
         ends = np.zeros((len(at), 2, 2))

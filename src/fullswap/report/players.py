@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.metrics.groups import sums_by
+from fullswap.report import equilibria as parts
 from fullswap.report import style
-from fullswap.report.equilibria import check_equilibrium, fit, inches_of, name_ticks, summary
-from fullswap.report.scales import LONGEST_NAME, READABLE, Scale, is_line, scale_of, sums_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def marginals(
     >>> [panel.get_xlabel() for panel in figure.axes]
     ['player 0: 1 action, mean 0.398', 'player 1: 1 action, mean 0.294']
     """
-    check_equilibrium(equilibrium)
+    parts.check_equilibrium(equilibrium)
     game = equilibrium.game
     marked_actions = _as_marks(marks, game.actions)
     played = equilibrium.weights > 0
@@ -52,9 +52,9 @@ def marginals(
     scales = []
     for player, (own, column) in enumerate(zip(game.actions, columns, strict=True)):
         seen, where = np.unique(column, return_inverse=True)
-        chances = sums_of(where, equilibrium.weights[played], len(seen))
+        chances = sums_by(where, equilibrium.weights[played], len(seen))
         extra = marked_actions[player][0] if player in marked_actions else None
-        scales.append(scale_of(own, player, seen, chances, extra=extra))
+        scales.append(parts.scale_of(own, player, seen, chances, extra=extra))
 
     panels = _panels(ax, scales)
     for player, (panel, scale) in enumerate(zip(panels, scales, strict=True)):
@@ -62,13 +62,13 @@ def marginals(
         if player in marked_actions:
             action, text = marked_actions[player]
             _draw_mark(panel, scale.place(action), text)
-    style.head(panels[0], title, summary(equilibrium, int(played.sum()), None))
+    style.head(panels[0], title, parts.summary(equilibrium, int(played.sum()), None))
     if ax is None:
-        fit(style.root_figure(panels[0]), stack=True)
+        parts.fit(style.root_figure(panels[0]), stack=True)
     return style.root_figure(panels[0])
 
 
-def _panels(ax: Axes | None, scales: list[Scale]) -> list[Axes]:
+def _panels(ax: Axes | None, scales: list[parts.Scale]) -> list[Axes]:
     """One below the other, one for each player."""
     if ax is not None:
         from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
@@ -80,19 +80,19 @@ def _panels(ax: Axes | None, scales: list[Scale]) -> list[Axes]:
     return [figure.add_axes((0, 0, 1, 1), label=str(k)) for k in range(len(scales))]
 
 
-def _draw_marginal(ax: Axes, scale: Scale, marked: bool) -> None:
-    inches = inches_of(ax) / (scale.limits[1] - scale.limits[0])
+def _draw_marginal(ax: Axes, scale: parts.Scale, marked: bool) -> None:
+    inches = parts.inches_of(ax) / (scale.limits[1] - scale.limits[0])
     # Bars where actions have places of their own, and stems where they lie on a line.
     if scale.names:
         ax.bar(scale.positions, scale.probabilities, min(0.7, 0.5 / inches), color=style.BLUE)
     else:
         ax.vlines(scale.positions, 0, scale.probabilities, color=style.BLUE, linewidth=1.4)
-        if len(scale.positions) <= READABLE:
+        if len(scale.positions) <= parts.READABLE:
             ax.plot(scale.positions, scale.probabilities, "o", color=style.BLUE, markersize=4)
     ax.set(xlim=scale.limits, ylim=(0, (1.3 if marked else 1.08) * scale.probabilities.max()))
     style.tidy(ax)
     ax.locator_params(axis="y", nbins=4)
-    name_ticks(ax, scale, "x", True)
+    parts.name_ticks(ax, scale, "x", True)
     ax.set_xlabel("\n".join([scale.label, *scale.key]), loc="left", **style.NOTE)
     ax.set_ylabel("probability", **style.NOTE)
 
@@ -119,13 +119,13 @@ def _as_marks(marks: Any, sets: tuple[ActionSet, ...]) -> dict[int, tuple[Any, s
         if not (checks.is_whole(player) and 0 <= player < len(sets)):
             checks.refuse("marks", f"have players from 0 to {len(sets) - 1} as keys", player)
         own = sets[player]
-        if own.size is None and not is_line(own):
+        if own.size is None and not parts.is_line(own):
             checks.refuse(f"marks[{player}]", "be absent but for curves and finite sets", mark)
         action, text = mark if isinstance(mark, tuple) and len(mark) == 2 else (mark, None)
         if not isinstance(action, int | float | np.number) or isinstance(action, bool):
             checks.refuse(f"marks[{player}]", "be a number, or a pair (number, text)", mark)
         action = own.check(np.array([action]), f"marks[{player}] = {action!r}")[0]
-        name = f"{action:.4g}" if is_line(own) else own.describe(action)
-        name = name if len(name) <= LONGEST_NAME else f"#{action}"
+        name = f"{action:.4g}" if parts.is_line(own) else own.describe(action)
+        name = name if len(name) <= parts.LONGEST_NAME else f"#{action}"
         marked_actions[int(player)] = action, name if text is None else str(text)
     return marked_actions

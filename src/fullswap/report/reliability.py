@@ -103,10 +103,7 @@ def reliability_diagram(
 
 
 def _as_level(band: Any) -> float:
-    try:
-        level = float(band)
-    except (TypeError, ValueError):
-        level = np.nan
+    level = checks.number("band", band)
     if not 0 < level < 1:
         checks.refuse("band", "lie strictly between 0 and 1", band)
     return level
