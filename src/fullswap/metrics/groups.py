@@ -98,17 +98,23 @@ class Groups:
             forecasts = np.zeros((size, self.classes))
             weighted = add(self.forecasts * self.weights[:, None])
             np.divide(weighted, weights[:, None], out=forecasts, where=weights[:, None] > 0)
-        return Groups.where_weighted(forecasts, weights, add(self.counts), add(self.squares))
+        return Groups(forecasts, weights, add(self.counts), add(self.squares)).weighted()
+
+    def weighted(self) -> Groups:
+        """Without groups of weight 0."""
+        some = self.weights > 0
+        if some.all():
+            return self
+        sums = self.counts[some], self.squares[some]
+        return Groups(self.forecasts[some], self.weights[some], *sums)
 
     @classmethod
-    def where_weighted(
-        cls, forecasts: Points, weights: Vector, counts: Points, squares: Points
-    ) -> Groups:
-        """Groups of these sums, without those of weight 0."""
-        if weights.all():
-            return cls(forecasts, weights, counts, squares)
-        some = weights > 0
-        return cls(forecasts[some], weights[some], counts[some], squares[some])
+    def of_events(cls, forecasts: Points, outcomes: Points, weights: Vector) -> Groups:
+        """Every event as a group of its own, also those of weight 0."""
+        scale = weights[:, None]
+        single = outcomes.shape[1] == 1
+        classes = np.column_stack((1.0 - outcomes, outcomes)) if single else outcomes
+        return cls(forecasts, weights, classes * scale, np.square(outcomes) * scale)
 
     @classmethod
     def of_sums(
@@ -123,7 +129,7 @@ class Groups:
         own, forecasts = sums.reshape(shape), points.reshape(shape)
         counts = own if shape[1] > 1 else np.column_stack((np.maximum(weights - sums, 0.0), sums))
         squared = own if squares is None else squares.reshape(shape)
-        return cls.where_weighted(forecasts, weights, counts, squared)
+        return cls(forecasts, weights, counts, squared).weighted()
 
     @classmethod
     def joined(cls, parts: list[Groups]) -> Groups:

@@ -74,7 +74,9 @@ def reliability_diagram(
     """
     events = yes_no_events(y_true, y_proba, sample_weight)
     weighted = sample_weight is not None
-    level = _as_level(band)
+    level = checks.number("band", band)
+    if not 0 < level < 1:
+        checks.refuse("band", "lie strictly between 0 and 1", band)
     issuable = None if grid is None else checks.vector("grid", grid)
     if issuable is not None:
         checks.unit("grid", issuable)
@@ -100,13 +102,6 @@ def reliability_diagram(
     style.head(main, title, _summary(events, dots, weighted))
     _draw_legend(main, handles, dots, own=ax is None)
     return style.root_figure(main)
-
-
-def _as_level(band: Any) -> float:
-    level = checks.number("band", band)
-    if not 0 < level < 1:
-        checks.refuse("band", "lie strictly between 0 and 1", band)
-    return level
 
 
 def _axes(ax: Axes | None, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
