@@ -38,7 +38,8 @@ from fullswap.template import FullSwapLearner
 from fullswap.template.assembly import make_rule
 from fullswap.template.plan import Plan, plan
 from fullswap.template.rules import Dense, Rule, residual_allowance
-from fullswap.theorems import Constants, hedge_cost
+from fullswap.theorems import Constants
+from fullswap.theorems.learning import hedge_cost
 
 LINE = Interval(0.0, 1.0)
 SQUARED = LossClass.squared(1.0)

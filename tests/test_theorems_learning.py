@@ -15,13 +15,10 @@ from fullswap.adversaries import all_adversaries
 from fullswap.losses import LossClass
 from fullswap.play import simulate
 from fullswap.template import FullSwapLearner
-from fullswap.theorems import (
-    LEDGER,
-    NearlySubLearners,
-    SubLearners,
-    TunedSubLearners,
-    nearest_cost,
-)
+from fullswap.theorems import LEDGER
+from fullswap.theorems.learning import NearlySubLearners, TunedSubLearners
+from fullswap.theorems.premises import SubLearners
+from fullswap.theorems.rows import nearest_cost
 
 SETS = {
     "interval": sets.Interval(-1.0, 0.7),

@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 
 from fullswap import grids
 from fullswap.sets import Box, Interval
-from fullswap.theorems import (
-    THEOREMS,
-    Constants,
-    Geometry,
-    anytime_hedge_cost,
-    best_ratio,
-    nearly_strongly_convex_cost,
-    with_learning_cost,
-)
+from fullswap.theorems import THEOREMS, Constants, Geometry
 from fullswap.theorems.anytime import Schedule
+from fullswap.theorems.learning import anytime_hedge_cost, best_ratio, nearly_strongly_convex_cost
 from strategies import make_set
 
 # Tuning: the level that a bound chooses -----------------------------------------------------------
@@ -102,7 +95,7 @@ def schedule_and_tuned(name, action_set, constants):
     limit = 2000 if theorem.restarts else 10**6
     by_level = grids.Levels(kind, action_set, limit).geometry
     if theorem.restarts:
-        restarting = with_learning_cost(theorem, anytime_hedge_cost, restarts=True)
+        restarting = theorem.with_cost(anytime_hedge_cost, restarts=True)
         schedule = Schedule(restarting, constants, lambda j: by_level(2**j))
     else:
         schedule = Schedule(theorem, constants, grids.Nested(kind, action_set, limit).geometry)
@@ -147,7 +140,7 @@ def test_a_level_overtaken_at_its_first_round_costs_nothing():
     # Level 1 is never the best for long: level 2 is better from the round at which 1 would start.
     sizes, radii = (2, 20, 21), (1.0, 0.5, 0.001)
     levels = [Geometry(n, r) for n, r in zip(sizes, radii, strict=True)]
-    theorem = with_learning_cost(THEOREMS["lipschitz"], anytime_hedge_cost, restarts=True)
+    theorem = THEOREMS["lipschitz"].with_cost(anytime_hedge_cost, restarts=True)
     constants = Constants(1.0, 50.0)
     schedule = Schedule(theorem, constants, lambda j: levels[j] if j < 3 else None)
     change = schedule.level_ends(0)

@@ -30,47 +30,29 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was measured in a run beside what was guaranteed.
-
-    Attributes
-    ----------
-    quantity : Quantity
-        What is bounded.
-    rounds : int
-        Number of rounds T.
-    measured : float
-        The quantity in this run, attained by an explicit swap of what was played.
-    guaranteed : float or None
-        A-priori bound; None once a condition of the theorem is broken.
-    after_the_fact : float or None
-        A-posteriori bound δT + Σ Reg_s with the regrets of this very run, never above the
-        a-priori one; None once a condition is broken.
-    theorem : str
-        The result that gives the bound.
-    broken : tuple of str
-        Conditions seen to be broken, each in words.
-    measured_at_most : float or None
-        Proven upper bound on the quantity in this run: equal to ``measured`` for linear and
-        quadratic losses, larger by the numerical tolerance for others.
-    on_average : bool
-        Whether the guarantee is for the average over the draws of the run, not for each run.
-    subject : Subject
-        Whose quantity it is.
-    against : str
-        What an excess is measured against.
-    """
+    """What was measured in a run beside what was guaranteed."""
 
     quantity: Quantity
     rounds: int
     measured: float
+    """The quantity in this run, attained by an explicit swap of what was played."""
     guaranteed: float | None
+    """A-priori bound; None once a condition of the theorem is broken."""
     after_the_fact: float | None
+    """Bound δT + Σ Reg_s with the regrets of this very run, never above the a-priori one; None once
+    a condition is broken."""
     theorem: str
+    """The result that gives the bound."""
     broken: tuple[str, ...] = ()
+    """Conditions seen to be broken, each in words."""
     measured_at_most: float | None = None
+    """Proven upper bound on the quantity in this run: ``measured`` for linear and quadratic losses,
+    larger by the numerical tolerance for others."""
     on_average: bool = False
+    """Whether the guarantee is for the average over the draws of the run, not for each run."""
     subject: Subject = Subject.PLAYED
     against: str = ""
+    """What an excess is measured against."""
 
     @property
     def title(self) -> str:
@@ -89,12 +71,8 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {
-            **asdict(self),
-            "title": self.title,
-            "broken": list(self.broken),
-            "holds": self.holds,
-        }
+        added = {"title": self.title, "broken": list(self.broken), "holds": self.holds}
+        return {**asdict(self), **added}
 
     def __str__(self) -> str:
         head = f"{self.title} after {self.rounds} rounds: measured {self.measured:.4g}"

@@ -81,52 +81,38 @@ def _app() -> Any:
         as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     ) -> None:
         """Solve a game: a correlated equilibrium, its gap checked against every action."""
-        _equilibrium(game, settings, gap, method, seconds, seed, plot, as_json)
+        from fullswap.games import solve
+
+        try:
+            solution = solve(_game(game, settings), gap, method, seed, seconds=seconds)
+            if plot is not None:
+                from fullswap.report import joint_distribution
+
+                joint_distribution(solution).savefig(plot, bbox_inches="tight")
+        except (ValueError, OSError, ImportError) as error:
+            print(f"fullswap equilibrium: {error}", file=sys.stderr)
+            raise typer.Exit(1) from None
+        if as_json:
+            print(solution.to_json())
+        else:
+            _print_equilibrium(solution)
+        if not solution.reached:
+            raise typer.Exit(1)
 
     return app
 
 
-def _equilibrium(
-    game: str,
-    settings: list[str],
-    gap: float,
-    method: str,
-    seconds: float | None,
-    seed: int,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
-    import typer
-
-    from fullswap.games import solve
-
-    posed = _game(game, settings)
-    try:
-        found = solve(posed, gap, method, seed, seconds=seconds)
-        if plot is not None:
-            from fullswap.report import joint_distribution
-
-            joint_distribution(found).savefig(plot, bbox_inches="tight")
-    except (ValueError, OSError, ImportError) as error:
-        print(f"fullswap equilibrium: {error}", file=sys.stderr)
-        raise typer.Exit(1) from None
-    if as_json:
-        print(found.to_json())
-    else:
-        print(found)
-        shown = (-found.weights).argsort(kind="stable")[:20]
-        players = range(posed.players)
-        _print_table(
-            f"The {len(shown)} likeliest of {len(found.weights)} joint actions",
-            (*(f"player {i}" for i in players), "probability"),
-            [
-                (*(posed.actions[i].describe(found.support[k, i]) for i in players),
-                 f"{found.weights[k]:.4f}")
-                for k in shown
-            ],
-        )  # fmt: skip
-    if not found.reached:
-        raise typer.Exit(1)
+def _print_equilibrium(solution: Any) -> None:
+    print(solution)
+    shown = (-solution.weights).argsort(kind="stable")[:20]
+    players = range(solution.game.players)
+    names = [[solution.game.actions[i].describe(solution.support[k, i]) for i in players]
+             for k in shown]  # fmt: skip
+    _print_table(
+        f"The {len(shown)} likeliest of {len(solution.weights)} joint actions",
+        (*(f"player {i}" for i in players), "probability"),
+        [(*row, f"{solution.weights[k]:.4f}") for row, k in zip(names, shown, strict=True)],
+    )
 
 
 def _game(name: str, settings: list[str]) -> Any:
@@ -141,11 +127,7 @@ def _game(name: str, settings: list[str]) -> Any:
             raise typer.BadParameter(f"{name!r} is neither a file nor a game of the zoo ({known})")
         if settings:
             raise typer.BadParameter(f"--set is for games of the zoo, and {name!r} is a file")
-        try:
-            return read(name)
-        except (ValueError, OSError) as error:
-            print(f"fullswap equilibrium: {error}", file=sys.stderr)
-            raise typer.Exit(1) from None
+        return read(name)
     values: dict[str, Any] = {}
     for setting in settings:
         key, _, value = setting.partition("=")

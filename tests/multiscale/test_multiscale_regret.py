@@ -9,16 +9,8 @@ from fullswap.adversaries import ADVERSARIES, all_adversaries
 from fullswap.learners.multiscale import MOST_CELLS, MultiScale, default_cells
 from fullswap.losses import LossClass
 from fullswap.template.convex import MultiScaleRule
-from fullswap.theorems import (
-    CITATIONS,
-    CONVEX,
-    LEDGER,
-    THEOREMS,
-    Binned,
-    Constants,
-    multiscale_cost,
-    multiscale_rates,
-)
+from fullswap.theorems import CITATIONS, LEDGER, THEOREMS, Constants
+from fullswap.theorems.multiscale import CONVEX, Binned, multiscale_cost, multiscale_rates
 from multiscale_cases import CONVEX_LOSSES, UNIT, convex_learner
 
 # --- regret ---------------------------------------------------------------------------------

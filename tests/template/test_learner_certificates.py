@@ -9,7 +9,7 @@ import pytest
 from fullswap.metrics import discretised_swap_regret, full_swap_regret
 from fullswap.template import FullSwapLearner
 from fullswap.template.rules import Crossing, Dense
-from fullswap.theorems import RESIDUAL_SHARE
+from fullswap.theorems.learning import RESIDUAL_SHARE
 from template_cases import CASES, LINE, STEEP, cases, rounds_against
 
 

@@ -22,7 +22,9 @@ from fullswap.template import FullSwapLearner
 from fullswap.template.choice import Plan, Row
 from fullswap.template.plan import ROWS, plan
 from fullswap.template.rules import Stationary
-from fullswap.theorems import Geometry, Power, Theorem, anytime_hedge_cost
+from fullswap.theorems import Geometry, Theorem
+from fullswap.theorems.learning import anytime_hedge_cost
+from fullswap.theorems.rows import Power
 
 STEEP = LossClass(1.3)
 

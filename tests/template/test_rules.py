@@ -26,7 +26,8 @@ from fullswap.sets import Ball, Box, Interval, Simplex
 from fullswap.template import reference_step
 from fullswap.template.rules import Crossing, Dense, Stationary
 from fullswap.template.step import crossing_mixture, stationary_mixture
-from fullswap.theorems import RESIDUAL_SHARE, Constants
+from fullswap.theorems import Constants
+from fullswap.theorems.learning import RESIDUAL_SHARE
 from template_cases import dense_of, line_losses, seeds, unit
 
 # Crossing against the reference ---------------------------------------------------------------

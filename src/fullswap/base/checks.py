@@ -3,8 +3,6 @@
 Every function takes the name of the argument first and returns the value in the form that the
 code behind it works with, or raises a ValueError that names argument, rule and value. A long value
 is shortened; one bad entry of an array is shown with its position.
-
-Symbols: name is the argument as the caller wrote it.
 """
 
 from __future__ import annotations
@@ -61,73 +59,50 @@ def refuse_at(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_])
 
 
 def number(
-    name: str,
-    value: Any,
-    *,
-    above: float | None = None,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> float:
-    """A finite number; larger than ``above``, between ``least`` and ``most``.
-
-    Examples
-    --------
-    >>> number("radius", 2, above=0)
-    2.0
-    """
-    kinds = (Real, np.bool_)
-    array = value
-    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "biuf":
-        array = value[()]
+    name: str, value: Any, *,
+    above: float = -math.inf, least: float = -math.inf, most: float = math.inf,
+) -> float:  # fmt: skip
+    """A finite number; larger than ``above``, between ``least`` and ``most``."""
+    plain = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     try:
-        result = float(array) if isinstance(array, kinds) else math.nan
+        result = float(plain) if isinstance(plain, Real | np.bool_) else math.nan
     except OverflowError:  # a whole number beyond all floats
         result = math.nan
     if not math.isfinite(result):
         refuse(name, "be a finite number", value)
-    if above is not None and not result > above:
+    if not result > above:
         refuse(name, "be positive" if above == 0 else f"be larger than {above:g}", value)
     if not least <= result <= most:
-        refuse(name, _range(least, most), value)
+        ends = f"be at least {least:g}", f"be at most {most:g}", f"lie in [{least:g}, {most:g}]"
+        refuse(name, ends[0 if most == math.inf else 1 if least == -math.inf else 2], value)
     return result
 
 
-def setting(
-    name: str,
-    value: Any,
-    *,
-    above: float | None = None,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> float:
+def setting(name: str, value: Any, **bounds: float) -> float:
     """The same for what a user chooses, where a boolean is a mistake and no 0 or 1."""
     if isinstance(value, bool | np.bool_):
         refuse(name, "be a finite number", value)
-    return number(name, value, above=above, least=least, most=most)
+    return number(name, value, **bounds)
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """A whole number from ``least`` to ``most``; floats and booleans are none.
-
-    Examples
-    --------
-    >>> whole("dim", 3, 1)
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        rule = f"be a whole number >= {least}"
-        refuse(name, rule if most is None else f"be a whole number from {least} to {most}", value)
-    if value < least or (most is not None and value > most):
-        rule = f"be a whole number >= {least}"
-        refuse(name, rule if most is None else f"be a whole number from {least} to {most}", value)
+    """A whole number from ``least`` to ``most``; floats and booleans are none."""
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        span = f">= {least}" if most is None else f"from {least} to {most}"
+        refuse(name, f"be a whole number {span}", value)
     return int(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is an integer, of Python or numpy."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def horizon(value: Any) -> int | None:
     """A number of events, or None where it is unknown."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+    if not is_whole(value) or value < 1:
         refuse("horizon", "be a whole number >= 1, or None", value)
     if value > MOST_EVENTS:
         refuse("horizon", f"be at most {MOST_EVENTS}, or None", value)
@@ -135,13 +110,7 @@ def horizon(value: Any) -> int | None:
 
 
 def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
-    """One of these words.
-
-    Examples
-    --------
-    >>> one_of("rule", "crossing", ("crossing", "stationary"))
-    'crossing'
-    """
+    """One of these words."""
     if not isinstance(value, str) or value not in allowed:
         words = [repr(word) for word in allowed]
         shown = " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
@@ -150,14 +119,7 @@ def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
 
 
 def instance(name: str, value: Any, kind: type, wanted: str) -> None:
-    """An object of this class, called ``wanted`` in the message.
-
-    Examples
-    --------
-    >>> instance("names", 3, list, "a list")
-    Traceback (most recent call last):
-    ValueError: names must be a list, got 3
-    """
+    """An object of this class, called ``wanted`` in the message."""
     if not isinstance(value, kind):
         refuse(name, f"be {wanted}", value)
 
@@ -281,11 +243,3 @@ def same_length(name: str, array: Any, other: str, length: int) -> None:
 def refuse_shape(name: str, wanted: str, array: Any) -> NoReturn:
     """Raise for an array of another shape."""
     raise ValueError(f"{name} must have shape {wanted}, got {np.shape(array)}")
-
-
-def _range(least: float, most: float) -> str:
-    if most == math.inf:
-        return f"be at least {least:g}"
-    if least == -math.inf:
-        return f"be at most {most:g}"
-    return f"lie in [{least:g}, {most:g}]"

@@ -37,7 +37,7 @@ def seed_of(seed: Any) -> int:
     if isinstance(seed, np.random.Generator):
         low, high = seed.integers(0, 2**64, 2, dtype=np.uint64).tolist()
         return int(low | (high << 64))
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if not checks.is_whole(seed) or seed < 0:
         checks.refuse("seed", "be a whole number >= 0, None or a numpy Generator", seed)
     return _hashed(_OWN + str(int(seed)).encode())
 

@@ -25,33 +25,24 @@ class Record:
 
     Shapes are checked, entries are not: the loop that wrote the record has checked them, and
     metrics check what they read.
-
-    Attributes
-    ----------
-    points : (P,) or (P, A) array
-        Every point that could be played.
-    indices, weights : (T, k) arrays
-        Mixture of each round over ``points``; padding has weight 0.
-    issued_indices : (T,) array or None
-        Which of the points was drawn; None where nothing was.
-    action_set : ConvexSet or None
-        The set on which a learner played.
-    losses : (T, A + 2) array, tuple of Loss or None
-        The losses it met: rows of coefficients of the quadratic family, or objects.
-    actions : (m, A) array or None
-        The only deviations allowed, in the discretised case.
-    lipschitz : float or None
-        Promised constant, used to certify minima of losses given as functions.
     """
 
     points: NDArray[np.float64]
+    """Every point that could be played, shape (P,) or (P, A)."""
     indices: NDArray[np.integer[Any]]
+    """Which of the points each round mixes, shape (T, k)."""
     weights: NDArray[np.float64]
+    """Their probabilities, shape (T, k); padding has weight 0."""
     issued_indices: NDArray[np.integer[Any]] | None = None
+    """Which of the points was drawn, shape (T,); None where nothing was."""
     action_set: ConvexSet | None = None
+    """The set on which a learner played."""
     losses: Points | tuple[Loss, ...] | None = None
+    """The losses it met: (T, A + 2) coefficients of the quadratic family, or T objects."""
     actions: Points | None = None
+    """The only deviations allowed, shape (m, A), in the discretised case."""
     lipschitz: float | None = None
+    """Promised constant, used to certify minima of losses given as functions."""
 
     def __post_init__(self) -> None:
         if self.weights.ndim != 2:
@@ -98,12 +89,10 @@ class Record:
         """The first ``rounds`` rounds."""
         drawn = self.issued_indices
         return replace(
-            self,
-            indices=self.indices[:rounds],
-            weights=self.weights[:rounds],
+            self, indices=self.indices[:rounds], weights=self.weights[:rounds],
             issued_indices=None if drawn is None else drawn[:rounds],
             losses=None if self.losses is None else self.losses[:rounds],
-        )
+        )  # fmt: skip
 
     @classmethod
     def of_forecasts(
@@ -122,13 +111,9 @@ class Record:
 
     @classmethod
     def of_rounds(
-        cls,
-        action_set: ConvexSet,
-        rounds: Sequence[tuple[Mixture, Loss]],
-        *,
-        actions: Points | None = None,
-        lipschitz: float | None = None,
-    ) -> Record:
+        cls, action_set: ConvexSet, rounds: Sequence[tuple[Mixture, Loss]],
+        *, actions: Points | None = None, lipschitz: float | None = None,
+    ) -> Record:  # fmt: skip
         """Collect (mixture, loss) pairs; equal points are recognised by their coordinates.
 
         Examples
@@ -145,15 +130,12 @@ class Record:
             for mixture, _ in rounds
         ]
         points = np.array([np.frombuffer(key) for key in places])
+        points = points.reshape(len(places), action_set.ambient_dim)
+        weights, losses = [mixture.weights for mixture, _ in rounds], [loss for _, loss in rounds]
         return cls.of_rows(
-            points.reshape(len(places), action_set.ambient_dim),
-            indices,
-            [mixture.weights for mixture, _ in rounds],
-            action_set=action_set,
-            losses=tuple(loss for _, loss in rounds),
-            actions=actions,
+            points, indices, weights, action_set=action_set, losses=losses, actions=actions,
             lipschitz=lipschitz,
-        )
+        )  # fmt: skip
 
     @classmethod
     def of_rows(
@@ -161,13 +143,10 @@ class Record:
         points: Points,
         indices: Sequence[Sequence[int] | Indices],
         weights: Sequence[Vector],
-        *,
-        action_set: ConvexSet,
         losses: Points | Sequence[Loss],
-        actions: Points | None = None,
-        lipschitz: float | None = None,
+        **play: Any,
     ) -> Record:
-        """Pad ragged rows of indices and weights."""
+        """Pad ragged rows of indices and weights; ``play``: other fields of the record."""
         lengths = np.array([len(row) for row in weights], dtype=int)
         shape = (len(weights), int(lengths.max(initial=1)))
         padded_indices, padded_weights = np.zeros(shape, np.int64), np.zeros(shape)
@@ -175,12 +154,5 @@ class Record:
         if len(weights):
             padded_indices[filled] = np.concatenate([np.asarray(row) for row in indices])
             padded_weights[filled] = np.concatenate([np.asarray(row) for row in weights])
-        return cls(
-            points,
-            padded_indices,
-            padded_weights,
-            action_set=action_set,
-            losses=losses if isinstance(losses, np.ndarray) else tuple(losses),
-            actions=actions,
-            lipschitz=lipschitz,
-        )
+        met = losses if isinstance(losses, np.ndarray) else tuple(losses)
+        return cls(points, padded_indices, padded_weights, losses=met, **play)

@@ -13,22 +13,11 @@ from fullswap.online.expert_rows import spread_of
 from fullswap.online.lattices import MOST_POINTS, Lattice, logits, sines
 from fullswap.online.spec import Spec
 from fullswap.sets import Simplex
-from fullswap.theorems import (
-    LEDGER,
-    THEOREMS,
-    Constants,
-    Forecasts,
-    Geometry,
-    Recalibration,
-    Schedule,
-    Theorem,
-    best_ratio,
-    log_loss_rounding,
-    nearly_strongly_convex_cost,
-    with_learning_cost,
-)
-from fullswap.theorems.calibration import squared_loss
-from fullswap.theorems.recalibration import recalibration_total
+from fullswap.theorems import LEDGER, THEOREMS, Constants, Geometry, Theorem
+from fullswap.theorems.anytime import Schedule
+from fullswap.theorems.calibration import Forecasts, log_loss_rounding, squared_loss
+from fullswap.theorems.learning import best_ratio, nearly_strongly_convex_cost
+from fullswap.theorems.recalibration import Recalibration, recalibration_total
 
 MOST_LOOKUP = 20_000_000
 """Entries of the table from lattice points of a simplex to its grid points."""
@@ -94,7 +83,7 @@ def experts_spec(
     elif horizon is not None:
         levels = (Lattice(shape, _best_cells(horizon, classes)),)
     elif classes == 2:
-        theorem = with_learning_cost(_ROW_5, _experts_learning, restarts=False)
+        theorem = _ROW_5.with_cost(_experts_learning, restarts=False)
         levels, starts = _levels(theorem, squared_loss(), _experts_geometry, None, "even")
     else:
         checks.refuse("step", "be given for several classes if the horizon is not", None)

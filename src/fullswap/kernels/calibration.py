@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+# Heaps of our own: numba's heapq compiles, but a cached kernel that uses it cannot be loaded again.
+
 
 @njit(cache=True)
 def push(heap: NDArray, size: int, item: int) -> None:

@@ -18,10 +18,9 @@ from fullswap.kernels.states import SWITCH
 from fullswap.learners.base import RowLike, Setting, SubLearner
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
-from fullswap.theorems import (
-    Constants,
+from fullswap.theorems import Constants, Theorem
+from fullswap.theorems.learning import (
     NearlyStronglyConvex,
-    Theorem,
     gradient_cost,
     nearly_strongly_convex_cost,
     strongly_convex_cost,

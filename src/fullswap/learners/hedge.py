@@ -15,7 +15,8 @@ import numpy as np
 from fullswap.base.protocols import Indices, Loss, Points, Vector
 from fullswap.learners.base import MOST_EXPERTS, RowLike, Setting, SubLearner
 from fullswap.losses import LossClass
-from fullswap.theorems import Theorem, TunedHedge, anytime_hedge_cost
+from fullswap.theorems import Theorem
+from fullswap.theorems.learning import TunedHedge, anytime_hedge_cost
 
 
 @dataclass

@@ -35,7 +35,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.theorems import GAME_TOLERANCE, multiscale_rates
+from fullswap.theorems.multiscale import GAME_TOLERANCE, multiscale_rates
 
 MOST_CELLS = 512
 """1/γ at most: the finest game has 1/γ rows and about 2/γ columns."""

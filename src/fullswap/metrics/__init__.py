@@ -1,11 +1,20 @@
 """Measured quantities, from records, forecasts and outcomes alone.
 
-Metrics of forecasts take outcomes first and then what was forecast, an array or a `Record`; of a
-record they measure what was issued, or with ``of="distributions"`` the distributions. Regrets take
-the record of a learner.
+Metrics of forecasts take outcomes and forecasts: yes/no events have ``y_true`` and ``y_proba`` of
+shape (T,) in [0, 1], soft outcomes allowed; events with K classes have ``y_proba`` (T, K) and
+``y_true`` class indices (T,) or rows (T, K). Weights w_t default to 1, W = Σ w_t.
+
+A `Record` may stand in place of ``y_proba``. Then ``of="issued"`` is about the forecasts that it
+issued and ``of="distributions"`` about all that it might have issued: an event of weight w_t
+counts w_t·x_t[p] at every point p, and W_p and ȳ_p are sums and means with these weights.
+Regrets take the record of a learner.
 """
 
-from fullswap.metrics.calibration import calibration_error, l2_calibration_error
+from fullswap.metrics.calibration import (
+    calibration_error,
+    l2_calibration_error,
+    smooth_calibration_error,
+)
 from fullswap.metrics.discretised import discretised_calibration_error, discretised_swap_regret
 from fullswap.metrics.regret import (
     SwapRegret,
@@ -21,26 +30,12 @@ from fullswap.metrics.scores import (
     kl_calibration_error,
     log_loss,
 )
-from fullswap.metrics.smooth import smooth_calibration_error
 from fullswap.metrics.stream import CalibrationTally
 from fullswap.metrics.tally import Tally
 
 __all__ = [
-    "BrierDecomposition",
-    "CalibrationTally",
-    "SwapRegret",
-    "Tally",
-    "brier_decomposition",
-    "brier_score",
-    "calibration_error",
-    "discretised_calibration_error",
-    "discretised_swap_regret",
-    "external_regret",
-    "full_swap_regret",
-    "kl_calibration_error",
-    "l2_calibration_error",
-    "log_loss",
-    "regret_curve",
-    "smooth_calibration_error",
-    "swap_regret_report",
-]
+    "BrierDecomposition", "CalibrationTally", "SwapRegret", "Tally", "brier_decomposition",
+    "brier_score", "calibration_error", "discretised_calibration_error", "discretised_swap_regret",
+    "external_regret", "full_swap_regret", "kl_calibration_error", "l2_calibration_error",
+    "log_loss", "regret_curve", "smooth_calibration_error", "swap_regret_report",
+]  # fmt: skip

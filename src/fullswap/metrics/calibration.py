@@ -3,13 +3,7 @@
 Two scales, apart by name. `calibration_error` is *per event*, a number between 0 and 1 (up
 to 2 for joint vectors) that compares logs of different lengths. `l2_calibration_error` and
 the discretised quantities are *sums over events*, as in the theorems: these are the numbers that
-stand beside a guarantee. Outcomes and forecasts: yes/no events have ``y_true`` and ``y_proba`` of
-shape (T,) in [0, 1], soft outcomes allowed; events with K classes have ``y_proba`` (T, K) and
-``y_true`` class indices (T,) or rows (T, K). Weights w_t default to 1, W = Σ w_t.
-
-A `Record` may stand in place of ``y_proba``. Then ``of="issued"`` is about the forecasts that it
-issued and ``of="distributions"`` about all that it might have issued: an event of weight w_t
-counts w_t·x_t[p] at every point p, and W_p and ȳ_p are sums and means with these weights.
+stand beside a guarantee.
 """
 
 from __future__ import annotations
@@ -27,16 +21,9 @@ KINDS = ("classwise", "top", "joint")
 
 
 def calibration_error(
-    y_true: Any,
-    y_proba: Any,
-    *,
-    norm: str = "l2",
-    sample_weight: Any = None,
-    bins: Any = None,
-    kind: str = "classwise",
-    squared: bool = False,
-    of: str = "issued",
-) -> float:
+    y_true: Any, y_proba: Any, *, norm: str = "l2", sample_weight: Any = None, bins: Any = None,
+    kind: str = "classwise", squared: bool = False, of: str = "issued",
+) -> float:  # fmt: skip
     """Calibration error per event, over groups g of events with equal forecasts.
 
         l1: Σ_g (W_g/W)·|p_g − ȳ_g|    l2: √(Σ_g (W_g/W)·(p_g − ȳ_g)²)    max: max_g |p_g − ȳ_g|
@@ -48,7 +35,7 @@ def calibration_error(
     Parameters
     ----------
     y_true, y_proba, sample_weight, of
-        See the top of this module.
+        As everywhere in `fullswap.metrics`.
     norm : {"l1", "l2", "max"}
         "l1" with bins is known as expected calibration error, "max" as maximum calibration error.
     bins : int, array or None
@@ -59,8 +46,6 @@ def calibration_error(
         For K classes. "classwise": mean over the classes, each against the rest ("max": the
         largest). "top": the likeliest class against the rest. "joint": groups of equal vectors,
         with Σ_k |·|, Σ_k (·)² and max_k |·| in place of one class; no bins.
-    squared : bool
-        True: "l2" without its root. Other norms have no use for it.
 
     Examples
     --------
@@ -94,6 +79,25 @@ def l2_calibration_error(
     return l2_of(read(y_true, y_proba, sample_weight, of).distinct())
 
 
+def smooth_calibration_error(
+    y_true: Any, y_proba: Any, sample_weight: Any = None, *, of: str = "issued"
+) -> float:
+    """Smooth calibration error of yes/no forecasts, exact, in O(T log T).
+
+        smCE = sup_f Σ_t (w_t/W)·(y_t − p_t)·f(p_t)
+
+    over the 1-Lipschitz functions f: [0, 1] → [−1, 1]. At most the l1 `calibration_error`, and
+    continuous in the forecasts where that one jumps: neighbouring forecasts whose errors cancel
+    count as calibrated.
+
+    Examples
+    --------
+    >>> smooth_calibration_error([0, 1], [0.49, 0.51])  # errors −0.49 and 0.49, 0.02 apart
+    0.0049
+    """
+    return smooth_of(read(y_true, y_proba, sample_weight, of).distinct())
+
+
 def error_per_event_of(groups: Groups, norm: str, bins: Any, kind: str, squared: bool) -> float:
     """`calibration_error` of groups."""
     checks.one_of("norm", norm, NORMS)
@@ -115,10 +119,22 @@ def _compared(groups: Groups, bins: Any, kind: str) -> list[Groups]:
         if edges is not None:
             checks.refuse("bins", "be None for kind='joint'", bins)
         return [groups.distinct()]
-    if groups.classes == 1:
-        views = [groups]
-    elif kind == "top":
-        views = [groups.top()]
-    else:
-        views = [groups.of_class(k) for k in range(groups.classes)]
+    views = [groups.top()] if groups.classes > 1 and kind == "top" else groups.by_class()
     return [view.distinct() if edges is None else view.binned(edges) for view in views]
+
+
+def smooth_of(groups: Groups) -> float:
+    """Smooth calibration error of groups of distinct forecasts, in increasing order."""
+    if groups.classes > 1:
+        rule = "have shape (T,) of yes/no events (take one class against the rest)"
+        raise ValueError(f"y_proba must {rule}, got {groups.classes} classes")
+    from fullswap.kernels.calibration import cancellation_cost
+
+    forecasts = groups.forecasts[:, 0]
+    errors = (groups.sums[:, 0] - groups.weights * forecasts) / groups.total
+    kinks = np.concatenate(([0.0], -np.cumsum(errors)))
+    order = np.argsort(kinks[:-1], kind="stable")
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    cost = cancellation_cost(kinks[:-1], order, ranks, np.diff(forecasts), kinks[-1])
+    return max(float(cost), 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -15,31 +15,10 @@ from fullswap.metrics.groups import Groups
 from fullswap.metrics.reading import as_forecasts, read
 
 
-@overload
-def discretised_swap_regret(record: Record, /, *, actions: Any = None) -> float: ...
-
-
-@overload
 def discretised_swap_regret(
-    y_true: Any,
-    y_proba: Any,
-    step: float | str | None = None,
-    *,
-    actions: Any = None,
-    sample_weight: Any = None,
-    of: str = "issued",
-) -> float: ...
-
-
-def discretised_swap_regret(
-    y_true: Any,
-    y_proba: Any = None,
-    step: float | str | None = None,
-    *,
-    actions: Any = None,
-    sample_weight: Any = None,
-    of: str = "issued",
-) -> float:
+    y_true: Any, y_proba: Any = None, step: float | str | None = None, *, actions: Any = None,
+    sample_weight: Any = None, of: str = "issued",
+) -> float:  # fmt: skip
     """Swap regret against multiples of a step, or against some actions: a sum over events.
 
         Σ_p W_p·max(‖p − ȳ_p‖² − ‖[ȳ_p] − ȳ_p‖², 0)
@@ -49,9 +28,8 @@ def discretised_swap_regret(
     unavoidable, so this is what a guarantee for discretised forecasts covers
     [FKO25, Thm disc-main]. The maximum lets a forecast off the grid stay where it is.
 
-    Forecasts are an array or a `Record`, as for `l2_calibration_error`. With the record of a
-    learner alone, the regret of its own losses against maps into ``actions`` (m, A), by default
-    those of the record; exact for all losses.
+    With the record of a learner alone, ``discretised_swap_regret(record)``, the regret of its own
+    losses against maps into ``actions`` (m, A), by default those of the record; exact for all.
 
     Examples
     --------
@@ -68,14 +46,9 @@ def discretised_swap_regret(
 
 
 def discretised_calibration_error(
-    y_true: Any,
-    y_proba: Any,
-    step: float | str | None = None,
-    *,
-    actions: Any = None,
-    sample_weight: Any = None,
-    of: str = "issued",
-) -> float:
+    y_true: Any, y_proba: Any, step: float | str | None = None, *, actions: Any = None,
+    sample_weight: Any = None, of: str = "issued",
+) -> float:  # fmt: skip
     """Distance of forecasts from the rounded mean outcomes, Σ_p W_p·‖p − [ȳ_p]‖².
 
     A diagnostic only: **no forecaster can keep it small**. If outcomes are fair coins with a
@@ -111,14 +84,13 @@ def nearest_allowed(groups: Groups, step: float | str | None, actions: Any) -> P
     if actions is None:
         if groups.classes > 1:
             checks.refuse("step", "be None for classes (give actions (m, K))", step)
-        allowed = _multiples(step)[:, None]
+        parts = steps_of(step)
+        allowed = (np.arange(parts + 1) / parts)[:, None]
     else:
         allowed = as_forecasts("actions", actions, "m")
     if allowed.shape[1] != groups.classes:
-        raise ValueError(
-            f"actions must have {groups.classes} coordinates as forecasts have, "
-            f"got {allowed.shape[1]}"
-        )
+        rule = f"have {groups.classes} coordinates as forecasts have"
+        checks.refuse("actions", rule, allowed.shape[1])
     if groups.classes > 1:
         from scipy.spatial import KDTree
 
@@ -130,8 +102,3 @@ def nearest_allowed(groups: Groups, step: float | str | None, actions: Any) -> P
     lower = means - line[below] <= line[above] - means
     either: Vector = np.where(lower, line[below], line[above])
     return either[:, None]
-
-
-def _multiples(step: float | str | None) -> Vector:
-    parts = steps_of(step)
-    return np.arange(parts + 1) / parts

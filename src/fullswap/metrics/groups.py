@@ -7,7 +7,7 @@ merged groups only, so batch and stream share one definition of each metric.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -19,25 +19,17 @@ CODES = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Sums over the events of each of G groups; every group has positive weight.
-
-    Attributes
-    ----------
-    forecasts : (G, C) array
-        Forecast of the group, p_g (of a bin: the weighted mean); C = 1 for yes/no events.
-    weights : (G,) array
-        W_g = Σ w.
-    counts : (G, max(C, 2)) array
-        Σ w·y of every class; the classes of yes/no events are (no, yes). Stored apart from W_g,
-        so that "never happened" is an exact 0.
-    squares : (G, C) array
-        Σ w·y², which differs from Σ w·y for soft outcomes.
-    """
+    """Sums over the events of each of G groups; every group has positive weight."""
 
     forecasts: Points
+    """Forecast p_g of the group (of a bin: the weighted mean), (G, C); C = 1 for yes/no events."""
     weights: Vector
+    """W_g = Σ w, shape (G,)."""
     counts: Points
+    """Σ w·y of every class, (G, max(C, 2)); yes/no events have the classes (no, yes). Stored apart
+    from W_g, so that "never happened" is an exact 0."""
     squares: Points
+    """Σ w·y², (G, C), which differs from Σ w·y for soft outcomes."""
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -67,19 +59,19 @@ class Groups:
         """p_g − ȳ_g, shape (G, C)."""
         return self.forecasts - self.means
 
-    def of_class(self, k: int) -> Groups:
-        """Class k against the rest, as yes/no events."""
-        own = self.counts[:, k]
-        counts = np.column_stack((np.maximum(self.weights - own, 0.0), own))
-        return Groups(self.forecasts[:, [k]], self.weights, counts, self.squares[:, [k]])
+    def by_class(self) -> list[Groups]:
+        """Each class against the rest, as yes/no events; yes/no events stay what they are."""
+        if self.classes == 1:
+            return [self]
+        return [self._against_rest(np.full(len(self), k)) for k in range(self.classes)]
 
     def top(self) -> Groups:
         """The likeliest class (the first of several) against the rest, as yes/no events."""
-        rows, best = np.arange(len(self)), self.forecasts.argmax(axis=1)
-        own = self.counts[rows, best]
-        counts = np.column_stack((np.maximum(self.weights - own, 0.0), own))
-        squares = self.squares[rows, best][:, None]
-        return Groups(self.forecasts[rows, best][:, None], self.weights, counts, squares)
+        return self._against_rest(self.forecasts.argmax(axis=1))
+
+    def _against_rest(self, classes: Indices) -> Groups:
+        at = np.arange(len(self)), classes
+        return Groups.of_sums(self.forecasts[at], self.weights, self.counts[at], self.squares[at])
 
     def distinct(self) -> Groups:
         """One group per distinct forecast, in increasing order if C = 1."""
@@ -106,17 +98,23 @@ class Groups:
             forecasts = np.zeros((size, self.classes))
             weighted = add(self.forecasts * self.weights[:, None])
             np.divide(weighted, weights[:, None], out=forecasts, where=weights[:, None] > 0)
-        return Groups.where_weighted(forecasts, weights, add(self.counts), add(self.squares))
+        return Groups(forecasts, weights, add(self.counts), add(self.squares)).weighted()
+
+    def weighted(self) -> Groups:
+        """Without groups of weight 0."""
+        some = self.weights > 0
+        if some.all():
+            return self
+        sums = self.counts[some], self.squares[some]
+        return Groups(self.forecasts[some], self.weights[some], *sums)
 
     @classmethod
-    def where_weighted(
-        cls, forecasts: Points, weights: Vector, counts: Points, squares: Points
-    ) -> Groups:
-        """Groups of these sums, without those of weight 0."""
-        if weights.all():
-            return cls(forecasts, weights, counts, squares)
-        some = weights > 0
-        return cls(forecasts[some], weights[some], counts[some], squares[some])
+    def of_events(cls, forecasts: Points, outcomes: Points, weights: Vector) -> Groups:
+        """Every event as a group of its own, also those of weight 0."""
+        scale = weights[:, None]
+        single = outcomes.shape[1] == 1
+        classes = np.column_stack((1.0 - outcomes, outcomes)) if single else outcomes
+        return cls(forecasts, weights, classes * scale, np.square(outcomes) * scale)
 
     @classmethod
     def of_sums(
@@ -131,17 +129,13 @@ class Groups:
         own, forecasts = sums.reshape(shape), points.reshape(shape)
         counts = own if shape[1] > 1 else np.column_stack((np.maximum(weights - sums, 0.0), sums))
         squared = own if squares is None else squares.reshape(shape)
-        return cls.where_weighted(forecasts, weights, counts, squared)
+        return cls(forecasts, weights, counts, squared).weighted()
 
     @classmethod
     def joined(cls, parts: list[Groups]) -> Groups:
         """All groups of the parts, not merged."""
-        return cls(
-            np.concatenate([part.forecasts for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-            np.concatenate([part.squares for part in parts]),
-        )
+        names = (field.name for field in fields(cls))
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     @classmethod
     def empty(cls, classes: int) -> Groups:
@@ -151,13 +145,7 @@ class Groups:
 
 
 def l2_of(groups: Groups) -> float:
-    """Σ_g W_g·‖p_g − ȳ_g‖²: the one definition of l2 calibration error, a sum over events.
-
-    Examples
-    --------
-    >>> l2_of(Groups.of_sums(np.array([0.2, 0.9]), np.array([3.0, 2.0]), np.array([1.0, 2.0])))
-    0.0733
-    """
+    """Σ_g W_g·‖p_g − ȳ_g‖²: the one definition of l2 calibration error, a sum over events."""
     return float(groups.weights @ np.square(groups.gaps).sum(axis=1))
 
 

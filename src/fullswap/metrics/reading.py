@@ -1,9 +1,4 @@
-"""Outcomes and forecasts, as arrays or as a record, checked and turned into `Groups`.
-
-Yes/no events: ``y_proba`` (T,) and ``y_true`` (T,), both in [0, 1], soft outcomes allowed. K ≥ 2
-classes: ``y_proba`` (T, K) with rows of probabilities, ``y_true`` class indices (T,) or rows
-(T, K). In place of ``y_proba`` a `Record` may stand: what it issued, or its distributions.
-"""
+"""Outcomes and forecasts, as arrays or as a record, checked and turned into `Groups`."""
 
 from __future__ import annotations
 
@@ -14,44 +9,31 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.base.records import Record
-from fullswap.metrics.groups import Groups, distinct_rows, sums_by
+from fullswap.metrics.groups import Groups, distinct_rows
 
 LARGEST_WEIGHT = 1e300
 """Far below the largest float, so that sums of weights stay finite."""
 MOST_BINS = 10**7
 """Edges of more bins than that would fill the memory and tell no events apart."""
+NAMES = ("y_true", "y_proba", "sample_weight")
+"""What most callers call outcomes, forecasts and weights."""
 SUBJECTS = ("issued", "distributions")
 """Of whom a metric of a record speaks."""
 
 
 def read(
-    y_true: Any,
-    y_proba: Any,
-    sample_weight: Any = None,
-    of: str = "issued",
-    *,
-    weightless: bool = False,
-    names: tuple[str, str, str] = ("y_true", "y_proba", "sample_weight"),
-) -> Groups:
+    y_true: Any, y_proba: Any, sample_weight: Any = None, of: str = "issued",
+    *, weightless: bool = False,
+) -> Groups:  # fmt: skip
     """Check outcomes and forecasts and group them: events of arrays one by one, records by point.
 
-    Parameters
-    ----------
-    y_true, y_proba, sample_weight
-        See the top of this module.
-    of : {"issued", "distributions"}
-        Of a record, what was issued, or the distributions: an event of weight w_t then counts
-        w_t·x_t[p] at every point p. Arrays hold what was issued.
-    weightless : bool
-        Whether all events may have weight 0.
-    names : tuple of str
-        The arguments as the caller knows them.
+    ``weightless``: whether all events may have weight 0.
     """
     checks.one_of("of", of, SUBJECTS)
     if not isinstance(y_proba, Record):
         if of != "issued":
             checks.refuse("y_proba", "be a Record for of='distributions'", y_proba)
-        return read_events(y_true, y_proba, sample_weight, weightless=weightless, names=names)
+        return read_events(y_true, y_proba, sample_weight, weightless=weightless)
     if not len(y_proba):
         checks.refuse_shape("weights", "(T, k), not empty", y_proba.weights)
     points = as_forecasts("points", y_proba.points, "n")
@@ -66,40 +48,27 @@ def read(
         checks.refuse_at("weights", "lie in [0, 1]", shares, ~inside)
         checks.distributions("weights", shares)
         indices = checks.indices("indices", y_proba.indices, len(points))
-    weights = as_weights(names[2], sample_weight, len(shares), weightless)
-    outcomes = as_outcomes(names[0], y_true, len(shares), points.shape[1])
+    weights = as_weights("sample_weight", sample_weight, len(shares), weightless)
+    outcomes = as_outcomes("y_true", y_true, len(shares), points.shape[1])
     distinct, kinds = distinct_rows(points)
-    entries = (shares * weights[:, None]).ravel()
-    kind_of_entry, size = kinds[indices.ravel()], len(distinct)
-
-    def add(column: Vector) -> Vector:
-        return sums_by(kind_of_entry, entries * np.repeat(column, shares.shape[1]), size)
-
-    return Groups.where_weighted(
-        distinct,
-        sums_by(kind_of_entry, entries, size),
-        np.column_stack([add(column) for column in _class_columns(outcomes)]),
-        np.column_stack([add(np.square(column)) for column in outcomes.T]),
-    )
+    entries = kinds[indices.ravel()]
+    repeated = np.repeat(outcomes, shares.shape[1], axis=0)
+    plays = Groups.of_events(distinct[entries], repeated, (shares * weights[:, None]).ravel())
+    return plays.merged(entries, len(distinct), distinct)
 
 
 def read_events(
-    y_true: Any,
-    y_proba: Any,
-    sample_weight: Any = None,
-    *,
-    weightless: bool = False,
-    names: tuple[str, str, str] = ("y_true", "y_proba", "sample_weight"),
-) -> Groups:
-    """Each event as a group of its own, in order, without those of weight 0; see `read`."""
+    y_true: Any, y_proba: Any, sample_weight: Any = None,
+    *, weightless: bool = False, names: tuple[str, str, str] = NAMES,
+) -> Groups:  # fmt: skip
+    """Each event as a group of its own, in order, without those of weight 0.
+
+    ``names`` are the arguments as the caller knows them.
+    """
     forecasts = as_forecasts(names[1], y_proba, "T")
     weights = as_weights(names[2], sample_weight, len(forecasts), weightless)
     outcomes = as_outcomes(names[0], y_true, len(forecasts), forecasts.shape[1])
-    if not weights.all():
-        some = weights > 0
-        forecasts, outcomes, weights = forecasts[some], outcomes[some], weights[some]
-    counts = np.column_stack(_class_columns(outcomes)) * weights[:, None]
-    return Groups(forecasts, weights, counts, np.square(outcomes) * weights[:, None])
+    return Groups.of_events(forecasts, outcomes, weights).weighted()
 
 
 def as_forecasts(name: str, values: Any, rows: str) -> Points:
@@ -107,11 +76,7 @@ def as_forecasts(name: str, values: Any, rows: str) -> Points:
     array = _floats(name, values)
     if not array.size or not (array.ndim == 1 or (array.ndim == 2 and array.shape[1] >= 2)):
         checks.refuse_shape(name, f"({rows},), or ({rows}, K) with K >= 2, not empty", array)
-    checks.unit(name, array)
-    if array.ndim == 1:
-        return array[:, None]
-    checks.distributions(name, array)
-    return array
+    return _probabilities(name, array)
 
 
 def as_weights(name: str, values: Any, rounds: int, weightless: bool = False) -> Vector:
@@ -131,21 +96,14 @@ def as_weights(name: str, values: Any, rounds: int, weightless: bool = False) ->
 def as_outcomes(name: str, values: Any, rounds: int, classes: int) -> Points:
     """Outcomes of shape (T, C), as the forecasts."""
     array = _floats(name, values)
-    if classes == 1:
-        if array.shape != (rounds,):
-            checks.refuse_shape(name, f"({rounds},)", array)
-        checks.unit(name, array)
-        return array[:, None]
-    if array.shape == (rounds,):
+    if classes > 1 and array.shape == (rounds,):
         rows = np.zeros((rounds, classes))
         rows[np.arange(rounds), checks.indices(name, array, classes)] = 1.0
         return rows
-    if array.shape != (rounds, classes):
-        wanted = f"({rounds},) of class indices or ({rounds}, {classes}) of probabilities"
-        checks.refuse_shape(name, wanted, array)
-    checks.unit(name, array)
-    checks.distributions(name, array)
-    return array
+    if array.shape != ((rounds,) if classes == 1 else (rounds, classes)):
+        either = f" of class indices or ({rounds}, {classes}) of probabilities"
+        checks.refuse_shape(name, f"({rounds},)" + (either if classes > 1 else ""), array)
+    return _probabilities(name, array)
 
 
 def as_edges(bins: Any) -> Vector:
@@ -163,12 +121,14 @@ def as_edges(bins: Any) -> Vector:
     return array
 
 
+def _probabilities(name: str, array: Points) -> Points:
+    """Numbers in [0, 1] as a column, or rows of probabilities."""
+    checks.unit(name, array)
+    if array.ndim == 1:
+        return array[:, None]
+    checks.distributions(name, array)
+    return array
+
+
 def _floats(name: str, values: Any) -> Points:
     return checks.numbers(name, values).astype(np.float64, copy=False)
-
-
-def _class_columns(outcomes: Points) -> list[Vector]:
-    """Outcome of every class; yes/no events have the classes (no, yes)."""
-    if outcomes.shape[1] > 1:
-        return list(outcomes.T)
-    return [1.0 - outcomes[:, 0], outcomes[:, 0]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.base.records import Record
 from fullswap.losses import as_points, is_far, rows_seen_from, seen_from
 from fullswap.metrics.minimise import minimise_lipschitz
-from fullswap.metrics.tally import Tally
+from fullswap.metrics.tally import Tally, quadratic_features
 from fullswap.sets import ConvexSetBase
 
 TOLERANCE = 1e-3
@@ -89,31 +90,21 @@ def minima(
     exact = not tally.others
     if exact and played.size:
         try:
-            deviations[played] = action_set.minimize_quadratic(
-                tally.sums[played, 0], tally.sums[played, 1:-1]
-            )
+            squares, slopes = tally.sums[played, 0], tally.sums[played, 1:-1]
+            deviations[played] = action_set.minimize_quadratic(squares, slopes)
         except NotImplementedError:  # concave sums on a set given by functions
             exact = False
     if exact:
-        features = np.column_stack(
-            (np.square(deviations).sum(axis=1), deviations, np.ones(len(deviations)))
-        )
-        values = np.einsum("ij,ij->i", tally.sums, features)
+        values = np.einsum("ij,ij->i", tally.sums, quadratic_features(deviations))
         return deviations, values, values
     if lipschitz is None:
-        rule = (
-            "be given (Record.lipschitz) to certify losses given as functions, "
-            "or concave losses on a set given by functions"
-        )
-        checks.refuse("lipschitz", rule, None)
+        where = "losses given as functions, or concave losses on a set given by functions"
+        checks.refuse("lipschitz", f"be given (Record.lipschitz) to certify {where}", None)
     values, lower = np.zeros(len(deviations)), np.zeros(len(deviations))
-    for row in played:
+    for row in played.tolist():
         scale = lipschitz * float(tally.weights[row])
         deviations[row], values[row], lower[row] = minimise_lipschitz(
-            lambda x, row=row: tally.at(row, x),  # type: ignore[misc]
-            action_set,
-            scale,
-            tolerance * scale * action_set.diameter,
+            partial(tally.at, row), action_set, scale, tolerance * scale * action_set.diameter
         )
     return deviations, values, lower
 
@@ -155,9 +146,7 @@ def _centred(record: Record) -> tuple[ConvexSetBase, Tally, Vector]:
 
 
 def regret_curve(
-    record: Record,
-    metric: Callable[[Record], float] = full_swap_regret,
-    rounds: Any = None,
+    record: Record, metric: Callable[[Record], float] = full_swap_regret, rounds: Any = None
 ) -> tuple[Indices, Vector]:
     """The metric after growing numbers of rounds (by default about 24, evenly on a log scale)."""
     if not len(record):

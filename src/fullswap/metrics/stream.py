@@ -8,8 +8,8 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.metrics import scores, smooth
-from fullswap.metrics.calibration import error_per_event_of
+from fullswap.metrics import scores
+from fullswap.metrics.calibration import error_per_event_of, smooth_of
 from fullswap.metrics.discretised import swap_regret_of
 from fullswap.metrics.groups import Groups, l2_of
 from fullswap.metrics.reading import LARGEST_WEIGHT, read, read_events
@@ -77,12 +77,7 @@ class CalibrationTally:
         return forecasts[:, 0].copy() if self.classes == 2 else forecasts.copy()
 
     def calibration_error(
-        self,
-        *,
-        norm: str = "l2",
-        bins: Any = None,
-        kind: str = "classwise",
-        squared: bool = False,
+        self, *, norm: str = "l2", bins: Any = None, kind: str = "classwise", squared: bool = False
     ) -> float:
         """`calibration_error` of all events so far."""
         return error_per_event_of(self._groups(), norm, bins, kind, squared)
@@ -97,7 +92,7 @@ class CalibrationTally:
 
     def smooth_calibration_error(self) -> float:
         """`smooth_calibration_error` of all events so far."""
-        return smooth.smooth_of(self._groups())
+        return smooth_of(self._groups())
 
     def discretised_swap_regret(self, step: float | None = None, *, actions: Any = None) -> float:
         """`discretised_swap_regret` of all events so far."""
@@ -118,10 +113,8 @@ class CalibrationTally:
     def _add(self, fresh: Groups, name: str) -> None:
         if fresh.classes != self._merged.classes:
             width = "(T,)" if self.classes == 2 else f"(T, {self.classes})"
-            raise ValueError(
-                f"{name} must have shape {width}, because this tally has {self.classes} classes, "
-                f"got {fresh.classes} probabilities an event"
-            )
+            rule = f"have shape {width}, because this tally has {self.classes} classes"
+            raise ValueError(f"{name} must {rule}, got {fresh.classes} probabilities an event")
         self._waiting.append(fresh)
         self._wait(len(fresh))
 

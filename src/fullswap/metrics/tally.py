@@ -124,11 +124,15 @@ class Tally:
 
     def at_all(self, points: Points) -> Points:
         """Σ_t x_t[s]·ℓ_t(x) of every point s at every x, shape (P, m)."""
-        features = np.column_stack((np.square(points).sum(axis=1), points, np.ones(len(points))))
-        total: Points = self.sums @ features.T
+        total: Points = self.sums @ quadratic_features(points).T
         for loss, weights in self.others.values():
             total += np.outer(weights, loss.value(points))
         return total
+
+
+def quadratic_features(points: Points) -> Points:
+    """(‖x‖², x, 1) of every x: what coefficients of quadratics multiply."""
+    return np.column_stack((np.square(points).sum(axis=1), points, np.ones(len(points))))
 
 
 def _quadratic_values(sums: Points, points: Points) -> Vector:

@@ -29,7 +29,8 @@ from fullswap.kernels.experts import (
 from fullswap.online.claims import Claim
 from fullswap.online.kind import SLACK, Kind, slack_of
 from fullswap.online.lattices import Lattice, points_of
-from fullswap.theorems import LEDGER, OWN_PRIOR, Excess, Recalibration
+from fullswap.theorems import LEDGER
+from fullswap.theorems.recalibration import OWN_PRIOR, Excess, Recalibration
 
 ODDS_BLANK = math.log(OWN_PRIOR / (1 - OWN_PRIOR))
 """ln of the prior weight of a point's mean over the advice's."""

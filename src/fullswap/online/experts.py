@@ -20,7 +20,7 @@ from fullswap.online.kind import Play, grids_of, slack_of
 from fullswap.online.line import check_pair, lifted_pair
 from fullswap.online.line_rows import mean_outcomes, sums_agree
 from fullswap.online.plays import check_unit
-from fullswap.theorems import IMAGINED
+from fullswap.theorems.recalibration import IMAGINED
 
 INTERCEPT, SLOPE, PRECISION, CROSS, SLOPE_PRECISION = range(5)
 """Numbers of one logistic recalibration; there are two of them an input."""

@@ -11,8 +11,14 @@ from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MO
 from fullswap.online.claims import Claim
 from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
-from fullswap.theorems import LEDGER, PLAIN_RATE, Forecasts, SteppedForecasts, stepped_rate
-from fullswap.theorems.calibration import log_loss_rounding
+from fullswap.theorems import LEDGER
+from fullswap.theorems.calibration import (
+    PLAIN_RATE,
+    Forecasts,
+    SteppedForecasts,
+    log_loss_rounding,
+    stepped_rate,
+)
 
 LARGEST_LOGIT = 40.0
 """Of what a point recommends for the log loss, ln(2G + 1) at most; with ln 2 also of its loss."""

@@ -20,7 +20,7 @@ from fullswap.online.kind import Play, slack_of
 from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
-from fullswap.theorems import IMAGINED
+from fullswap.theorems.recalibration import IMAGINED
 
 
 class MeshExperts(ExpertRows, SimplexRows):

@@ -19,7 +19,8 @@ from fullswap.online.kind import MEAN_SLACK, Play, slack_of
 from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
-from fullswap.theorems import LEDGER, Forecasts
+from fullswap.theorems import LEDGER
+from fullswap.theorems.calibration import Forecasts
 
 STEPS_A_CELL = 100
 """A search may take so many steps a cell and class: many times what crosses the whole grid."""

@@ -28,6 +28,12 @@ class Dots:
     """Groups of events as the diagram shows them, in ascending order of forecast."""
 
     groups: Groups
+    forecast: Vector
+    """Weighted mean forecasts p̄, shape (G,)."""
+    frequency: Vector
+    """Weighted mean outcomes ȳ, shape (G,)."""
+    weight: Vector
+    """Total weights W, shape (G,): the numbers of events if there are no weights."""
     trials: Vector
     """Effective numbers of events (Σw)²/Σw², shape (G,)."""
     binned: bool
@@ -36,37 +42,16 @@ class Dots:
     def __len__(self) -> int:
         return len(self.groups)
 
-    @property
-    def forecast(self) -> Vector:
-        """Weighted mean forecasts p̄, shape (G,)."""
-        return self.groups.forecasts[:, 0]
-
-    @property
-    def frequency(self) -> Vector:
-        """Weighted mean outcomes ȳ, shape (G,)."""
-        return self.groups.means[:, 0]
-
-    @property
-    def weight(self) -> Vector:
-        """Total weights W, shape (G,): the numbers of events if there are no weights."""
-        return self.groups.weights
-
 
 def yes_no_events(y_true: Any, y_proba: Any, sample_weight: Any = None) -> Groups:
-    """Each yes/no event as a group of its own, in order; those of weight 0 are left out.
-
-    Examples
-    --------
-    >>> len(yes_no_events([0, 1, 1], [0.2, 0.9, 0.9], sample_weight=[1, 0, 2]))
-    2
-    """
+    """Each yes/no event as a group of its own, in order; those of weight 0 are left out."""
     forecasts = y_proba.issued if isinstance(y_proba, Record) else y_proba
     events = read_events(y_true, forecasts, sample_weight)
     if events.classes > 1:
         checks.refuse_shape("y_proba", "(T,) of yes/no events", forecasts)
     least, most = WEIGHTS
-    if events.weights.min() < least or events.weights.max() > most:
-        bad = (events.weights < least) | (events.weights > most)
+    bad = (events.weights < least) | (events.weights > most)
+    if bad.any():
         value = float(events.weights[bad][0])
         checks.refuse("sample_weight", f"be 0 or lie in [{least:g}, {most:g}]", value)
     return events
@@ -75,15 +60,8 @@ def yes_no_events(y_true: Any, y_proba: Any, sample_weight: Any = None) -> Group
 def group_events(events: Groups, bins: int | None = None, grid: Vector | None = None) -> Dots:
     """Groups of equal forecasts, or `bins` bins of about equal weight.
 
-    Without `bins`, forecasts are grouped by value if all lie on `grid`, or if there are at most
-    101 of them, each met five times or more on average; else there are ⌈T^(1/3)⌉ bins, so that
-    with more events bins get both narrower and fuller. Equal forecasts always share a bin.
-
-    Examples
-    --------
-    >>> dots = group_events(yes_no_events([0, 1, 0, 1], [0.2, 0.7, 0.2, 0.2]))
-    >>> dots.forecast, dots.frequency.round(3), dots.weight
-    (array([0.2, 0.7]), array([0.333, 1.   ]), array([3., 1.]))
+    Without `bins` as `reliability_diagram` says; ⌈T^(1/3)⌉ because with more events bins then get
+    both narrower and fuller. Equal forecasts always share a bin.
     """
     rows, kinds = distinct_rows(events.forecasts)
     distinct = rows[:, 0]
@@ -104,7 +82,8 @@ def group_events(events: Groups, bins: int | None = None, grid: Vector | None = 
         # Rounding must not move a mean of equal forecasts off their value.
         groups = replace(groups, forecasts=np.clip(groups.forecasts, rows[first], rows[last]))
     squares = sums_by(kinds, np.square(events.weights), len(groups))
-    return Dots(groups, np.square(groups.weights) / squares, binned=bins is not None)
+    trials, forecasts, means = np.square(groups.weights) / squares, groups.forecasts, groups.means
+    return Dots(groups, forecasts[:, 0], means[:, 0], groups.weights, trials, bins is not None)
 
 
 def consistency_band(forecast: Vector, trials: Vector, level: float) -> tuple[Vector, Vector]:

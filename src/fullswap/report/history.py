@@ -13,17 +13,8 @@ from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
 from fullswap.base.records import Record
 from fullswap.metrics.groups import Groups, distinct_rows, l2_of, sums_by
+from fullswap.report import style
 from fullswap.report.bands import yes_no_events
-from fullswap.report.style import (
-    BLUE,
-    INK,
-    SMALL,
-    VERMILION,
-    figures,
-    new_figure,
-    root_figure,
-    tidy,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,18 +41,14 @@ def calibration_history(
 
     Parameters
     ----------
-    y_true, y_proba
+    y_true, y_proba, sample_weight
         Outcomes and forecasts in [0, 1], in the order of time, shape (T,), or a `Record` for the
-        forecasts that it issued.
+        forecasts that it issued; weights of the events.
     guarantee
         A number, drawn level (the guarantee for a horizon), or a function of the number of
         events so far, drawn as a curve. None or NaN: nothing is guaranteed, nothing drawn.
-    sample_weight
-        Weights of the events, shape (T,).
-    ax
-        Axes to draw on; by default a new figure.
-    log
-        Whether both axes are logarithmic, where powers of t are straight lines.
+    ax, log
+        Axes to draw on, by default a new figure; whether both are logarithmic.
 
     Examples
     --------
@@ -75,17 +62,17 @@ def calibration_history(
     if isinstance(guarantee, float) and math.isnan(guarantee):
         guarantee = None  # nothing is guaranteed: a forecaster says so by NaN
     promised = None if guarantee is None else _promised(guarantee, rounds)
-    axes = new_figure(5.4, 3.6, arranged=True).subplots() if ax is None else ax
+    axes = style.new_figure(5.4, 3.6, arranged=True).subplots() if ax is None else ax
 
     # A logarithm has no place for an error of exactly 0.
     shown = np.where(measured > 0, measured, np.nan) if log else measured
-    label = f"measured: {figures(measured[-1])}"
-    axes.plot(rounds, shown, color=BLUE, linewidth=1.8, label=label)
+    label = f"measured: {style.figures(measured[-1])}"
+    axes.plot(rounds, shown, color=style.BLUE, linewidth=1.8, label=label)
     if promised is not None:
         word = "guaranteed" if callable(guarantee) else "guaranteed for the horizon"
-        label = f"{word}: {figures(promised[-1])}"
-        axes.plot(rounds, promised, color=VERMILION, linewidth=1.4, linestyle="--", label=label)
-    tidy(axes)
+        label = f"{word}: {style.figures(promised[-1])}"
+        axes.plot(rounds, promised, "--", color=style.VERMILION, linewidth=1.4, label=label)
+    style.tidy(axes)
     axes.set(xlabel="events", ylabel=r"$\ell_2$ calibration error")
     if log:
         axes.set_xscale("log")
@@ -97,19 +84,13 @@ def calibration_history(
         axes.xaxis.set_major_formatter("{x:,g}")
     axes.legend(
         loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.6, borderpad=0, ncols=2,
-        fontsize=SMALL, frameon=False, labelcolor=INK,
+        fontsize=style.SMALL, frameon=False, labelcolor=style.INK,
     )  # fmt: skip
-    return root_figure(axes)
+    return style.root_figure(axes)
 
 
 def checkpoints(rounds: int, log: bool) -> Indices:
-    """About 200 numbers from 1 to `rounds`, evenly spaced on the axis they are drawn on.
-
-    Examples
-    --------
-    >>> checkpoints(4, log=True), len(checkpoints(10**6, log=False))
-    (array([1, 2, 3, 4]), 200)
-    """
+    """About 200 numbers from 1 to `rounds`, evenly spaced on the axis they are drawn on."""
     if rounds <= CHECKPOINTS:
         return np.arange(1, rounds + 1)
     spaced = np.geomspace if log else np.linspace
@@ -119,8 +100,7 @@ def checkpoints(rounds: int, log: bool) -> Indices:
 def running_error(events: Groups, rounds: Indices) -> Vector:
     """Σ_p W_p·(p − ȳ_p)² after each of these numbers of events, ascending.
 
-    Each event is added once and each checkpoint sums over the D distinct forecasts:
-    O(T + checkpoints·D).
+    O(T + checkpoints·D) for D distinct forecasts.
     """
     distinct, kinds = distinct_rows(events.forecasts)
     weights, sums = np.zeros(len(distinct)), np.zeros(len(distinct))
@@ -143,10 +123,7 @@ def _promised(guarantee: float | Callable[[int], float], rounds: Indices) -> Vec
 
 
 def _as_guarantee(name: str, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 <= number < np.inf:
+    number = checks.number(name, value)
+    if number < 0:
         checks.refuse(name, "be finite and at least 0", value)
     return number

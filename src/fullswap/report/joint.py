@@ -8,26 +8,9 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.report.equilibria import (
-    check_equilibrium,
-    fit,
-    inches_of,
-    is_player,
-    name_ticks,
-    summary,
-)
-from fullswap.report.scales import READABLE, Scale, is_line, joint_sums, scale_of, sums_of
-from fullswap.report.style import (
-    BLUE,
-    INK,
-    LINE,
-    SHADE,
-    SMALL,
-    head,
-    new_figure,
-    root_figure,
-    tidy,
-)
+from fullswap.metrics.groups import sums_by
+from fullswap.report import equilibria as parts
+from fullswap.report import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,8 +46,8 @@ def joint_distribution(
         From `fullswap.games.solve` or `fullswap.games.verify`.
     players
         Numbers (i, j) of two players: rows (or height), and columns (or width).
-    ax
-        Axes to draw on; the marginals take strips of them. By default a new figure.
+    ax, title
+        Axes to draw on, of which the marginals take strips, by default a new figure; its title.
     labels
         Whether to write names of actions, and numbers into the cells of small tables.
 
@@ -75,15 +58,16 @@ def joint_distribution(
     >>> [name.get_text() for name in figure.axes[0].get_yticklabels()]
     ['dare', 'yield']
     """
-    check_equilibrium(equilibrium)
+    parts.check_equilibrium(equilibrium)
     first, second = pair = _as_players(players, equilibrium.game.players)
     if not isinstance(labels, bool | np.bool_):
         checks.refuse("labels", "be True or False", labels)
-    actions, places, weights = joint_sums(equilibrium, pair)
+    actions, places, weights = parts.joint_sums(equilibrium, pair)
     sets = equilibrium.game.actions
-    mapped = not any(is_line(sets[p]) for p in pair) and max(map(len, actions)) <= READABLE
+    readable = max(map(len, actions)) <= parts.READABLE
+    mapped = readable and not any(parts.is_line(sets[p]) for p in pair)
     rows, columns = (
-        scale_of(sets[p], p, seen, sums_of(at, weights, len(seen)), listed=mapped)
+        parts.scale_of(sets[p], p, seen, sums_by(at, weights, len(seen)), listed=mapped)
         for p, seen, at in zip(pair, actions, places, strict=True)
     )
     count = len(rows.positions), len(columns.positions)
@@ -98,26 +82,24 @@ def joint_distribution(
         main.scatter(
             columns.positions[places[1]], rows.positions[places[0]],
             np.maximum(largest * weights / weights.max(), SMALLEST_DOT),
-            color=BLUE, alpha=0.75, linewidth=0, zorder=3, clip_on=False,
+            color=style.BLUE, alpha=0.75, linewidth=0, zorder=3, clip_on=False,
         )  # fmt: skip
-        main.grid(color=SHADE, linewidth=0.5)
+        main.grid(color=style.SHADE, linewidth=0.5)
     low, high = rows.limits
     main.set(xlim=columns.limits, ylim=(high, low) if mapped else (low, high))
-    tidy(main)
-    name_ticks(main, columns, "x", labels)
-    name_ticks(main, rows, "y", labels)
-    keys: list[str] = []
-    for player, scale in ((first, rows), (second, columns)):
-        if labels and scale.key:
-            keys += ["", f"player {player}", *scale.key]
-    main.set_xlabel("\n".join([columns.label, *keys]), loc="left", fontsize=SMALL, color=INK)
-    main.set_ylabel(rows.label, fontsize=SMALL, color=INK)
+    style.tidy(main)
+    parts.name_ticks(main, columns, "x", labels)
+    parts.name_ticks(main, rows, "y", labels)
+    keyed = [(p, scale.key) for p, scale in ((first, rows), (second, columns)) if scale.key]
+    keys = [line for p, key in keyed if labels for line in ("", f"player {p}", *key)]
+    main.set_xlabel("\n".join([columns.label, *keys]), loc="left", **style.NOTE)
+    main.set_ylabel(rows.label, **style.NOTE)
     _draw_strip(top, columns, numbered, upright=True)
     _draw_strip(right, rows, numbered, upright=False)
-    head(top, title, summary(equilibrium, len(weights), (first, second)))
+    style.head(top, title, parts.summary(equilibrium, len(weights), (first, second)))
     if ax is None:
-        fit(root_figure(main))
-    return root_figure(main)
+        parts.fit(style.root_figure(main))
+    return style.root_figure(main)
 
 
 def _joint_axes(ax: Axes | None, cells: tuple[int, int] | None) -> tuple[Axes, Axes, Axes]:
@@ -133,7 +115,7 @@ def _joint_axes(ax: Axes | None, cells: tuple[int, int] | None) -> tuple[Axes, A
         cell = np.clip(SIDE / max(cells), 0.2, 0.8)  # inches: neither cramped nor bare
         height, width = cell * cells[0], cell * cells[1]
     right_of, above = width + STRIP_GAP, height + STRIP_GAP
-    figure = new_figure(right_of + STRIP, above + STRIP)
+    figure = style.new_figure(right_of + STRIP, above + STRIP)
     whole = np.array([right_of + STRIP, above + STRIP] * 2)
     boxes = (0, 0, width, height), (0, above, width, STRIP), (right_of, 0, STRIP, height)
     main, top, right = (figure.add_axes(tuple(np.array(box) / whole)) for box in boxes)
@@ -145,53 +127,50 @@ def _joint_axes(ax: Axes | None, cells: tuple[int, int] | None) -> tuple[Axes, A
 def _draw_table(ax: Axes, table: Points, numbered: bool) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
-    shades = LinearSegmentedColormap.from_list("probability", ["white", BLUE])
+    shades = LinearSegmentedColormap.from_list("probability", ["white", style.BLUE])
     rows, columns = table.shape
     ax.pcolormesh(
         np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5, table, cmap=shades, vmin=0,
-        vmax=table.max(), edgecolors=SHADE, linewidth=0.7 if max(table.shape) <= 20 else 0.3,
+        vmax=table.max(), edgecolors=style.SHADE, linewidth=0.7 if max(table.shape) <= 20 else 0.3,
     )  # fmt: skip
     if numbered:
         for (row, column), value in np.ndenumerate(table):
             if value > 0:
-                ax.text(
-                    column, row, _chance(value), ha="center", va="center", fontsize=SMALL,
-                    color="white" if value > 0.6 * table.max() else INK,
-                )  # fmt: skip
+                color = "white" if value > 0.6 * table.max() else style.INK
+                text = ax.text(column, row, _chance(value), fontsize=style.SMALL, color=color)
+                text.set(ha="center", va="center")
 
 
 def _chance(value: float) -> str:
     return "<.001" if value < 0.0005 else f"{value:.3f}".rstrip("0").removesuffix(".")
 
 
-def _draw_strip(ax: Axes, scale: Scale, numbered: bool, upright: bool) -> None:
+def _draw_strip(ax: Axes, scale: parts.Scale, numbered: bool, upright: bool) -> None:
     """The marginal at a side, in line with the picture."""
     from matplotlib.collections import LineCollection
 
     ax.set_axis_off()
     chances, at = scale.probabilities, scale.positions
     if scale.names:
-        width = min(0.72, 0.6 * (scale.limits[1] - scale.limits[0]) / inches_of(ax, upright))
-        (ax.bar if upright else ax.barh)(at, chances, width, color=LINE, linewidth=0)
+        width = min(0.72, 0.6 * (scale.limits[1] - scale.limits[0]) / parts.inches_of(ax, upright))
+        (ax.bar if upright else ax.barh)(at, chances, width, color=style.LINE, linewidth=0)
     else:
         ends = np.zeros((len(at), 2, 2))
         ends[:, :, 0 if upright else 1] = at[:, None]
         ends[:, 1, 1 if upright else 0] = chances
-        ax.add_collection(LineCollection(list(ends), color=LINE, linewidth=1.2))
+        ax.add_collection(LineCollection(list(ends), color=style.LINE, linewidth=1.2))
     # The numbers above the bars need room below the text at the head.
     (ax.set_ylim if upright else ax.set_xlim)(0, chances.max() * (1.6 if numbered else 1.0))
-    if not numbered:
-        return
-    for x, p in zip(at, chances, strict=True):
-        ax.annotate(
-            _chance(p), (x, p) if upright else (p, x), (0, 2) if upright else (3, 0),
-            textcoords="offset points", ha="center" if upright else "left",
-            va="bottom" if upright else "center", fontsize=SMALL, color=INK,
-        )  # fmt: skip
+    ha, va, away = ("center", "bottom", (0, 2)) if upright else ("left", "center", (3, 0))
+    for x, p in zip(at, chances, strict=True) if numbered else ():
+        end = (x, p) if upright else (p, x)
+        look = dict(textcoords="offset points", ha=ha, va=va, **style.NOTE)
+        ax.annotate(_chance(p), end, away, **look)
 
 
 def _as_players(players: Any, count: int) -> tuple[int, int]:
     pair = tuple(players) if isinstance(players, tuple | list) else ()
-    if len(pair) != 2 or not all(is_player(p, count) for p in pair) or pair[0] == pair[1]:
+    valid = all(checks.is_whole(p) and 0 <= p < count for p in pair)
+    if len(pair) != 2 or not valid or pair[0] == pair[1]:
         checks.refuse("players", f"be two different numbers from 0 to {count - 1}", players)
     return int(pair[0]), int(pair[1])

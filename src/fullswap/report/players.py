@@ -8,25 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.report.equilibria import (
-    check_equilibrium,
-    fit,
-    inches_of,
-    is_player,
-    name_ticks,
-    summary,
-)
-from fullswap.report.scales import LONGEST_NAME, READABLE, Scale, is_line, scale_of, sums_of
-from fullswap.report.style import (
-    BLUE,
-    INK,
-    SMALL,
-    VERMILION,
-    head,
-    new_figure,
-    root_figure,
-    tidy,
-)
+from fullswap.metrics.groups import sums_by
+from fullswap.report import equilibria as parts
+from fullswap.report import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +34,8 @@ def marginals(
         From `fullswap.games.solve` or `fullswap.games.verify`.
     marks
         Known answers: player ↦ action, or (action, text). A labelled line is drawn there.
-    ax
-        Axes to draw on, shared out among the players. By default a new figure.
+    ax, title
+        Axes to draw on, shared out among the players, by default a new figure; its title.
 
     Examples
     --------
@@ -60,7 +44,7 @@ def marginals(
     >>> [panel.get_xlabel() for panel in figure.axes]
     ['player 0: 1 action, mean 0.398', 'player 1: 1 action, mean 0.294']
     """
-    check_equilibrium(equilibrium)
+    parts.check_equilibrium(equilibrium)
     game = equilibrium.game
     marked_actions = _as_marks(marks, game.actions)
     played = equilibrium.weights > 0
@@ -68,9 +52,9 @@ def marginals(
     scales = []
     for player, (own, column) in enumerate(zip(game.actions, columns, strict=True)):
         seen, where = np.unique(column, return_inverse=True)
-        chances = sums_of(where, equilibrium.weights[played], len(seen))
+        chances = sums_by(where, equilibrium.weights[played], len(seen))
         extra = marked_actions[player][0] if player in marked_actions else None
-        scales.append(scale_of(own, player, seen, chances, extra=extra))
+        scales.append(parts.scale_of(own, player, seen, chances, extra=extra))
 
     panels = _panels(ax, scales)
     for player, (panel, scale) in enumerate(zip(panels, scales, strict=True)):
@@ -78,49 +62,49 @@ def marginals(
         if player in marked_actions:
             action, text = marked_actions[player]
             _draw_mark(panel, scale.place(action), text)
-    head(panels[0], title, summary(equilibrium, int(played.sum()), None))
+    style.head(panels[0], title, parts.summary(equilibrium, int(played.sum()), None))
     if ax is None:
-        fit(root_figure(panels[0]), stack=True)
-    return root_figure(panels[0])
+        parts.fit(style.root_figure(panels[0]), stack=True)
+    return style.root_figure(panels[0])
 
 
-def _panels(ax: Axes | None, scales: list[Scale]) -> list[Axes]:
+def _panels(ax: Axes | None, scales: list[parts.Scale]) -> list[Axes]:
     """One below the other, one for each player."""
     if ax is not None:
         from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
 
         divider = make_axes_locatable(ax)
         return [ax] + [divider.append_axes("bottom", "100%", pad=0.55) for _ in scales[1:]]
-    figure = new_figure(5.2, 1.2)
+    figure = style.new_figure(5.2, 1.2)
     # On top of one another until their labels can be measured.
     return [figure.add_axes((0, 0, 1, 1), label=str(k)) for k in range(len(scales))]
 
 
-def _draw_marginal(ax: Axes, scale: Scale, marked: bool) -> None:
-    inches = inches_of(ax) / (scale.limits[1] - scale.limits[0])
+def _draw_marginal(ax: Axes, scale: parts.Scale, marked: bool) -> None:
+    inches = parts.inches_of(ax) / (scale.limits[1] - scale.limits[0])
     # Bars where actions have places of their own, and stems where they lie on a line.
     if scale.names:
-        ax.bar(scale.positions, scale.probabilities, min(0.7, 0.5 / inches), color=BLUE)
+        ax.bar(scale.positions, scale.probabilities, min(0.7, 0.5 / inches), color=style.BLUE)
     else:
-        ax.vlines(scale.positions, 0, scale.probabilities, color=BLUE, linewidth=1.4)
-        if len(scale.positions) <= READABLE:
-            ax.plot(scale.positions, scale.probabilities, "o", color=BLUE, markersize=4)
+        ax.vlines(scale.positions, 0, scale.probabilities, color=style.BLUE, linewidth=1.4)
+        if len(scale.positions) <= parts.READABLE:
+            ax.plot(scale.positions, scale.probabilities, "o", color=style.BLUE, markersize=4)
     ax.set(xlim=scale.limits, ylim=(0, (1.3 if marked else 1.08) * scale.probabilities.max()))
-    tidy(ax)
+    style.tidy(ax)
     ax.locator_params(axis="y", nbins=4)
-    name_ticks(ax, scale, "x", True)
-    ax.set_xlabel("\n".join([scale.label, *scale.key]), loc="left", fontsize=SMALL, color=INK)
-    ax.set_ylabel("probability", fontsize=SMALL, color=INK)
+    parts.name_ticks(ax, scale, "x", True)
+    ax.set_xlabel("\n".join([scale.label, *scale.key]), loc="left", **style.NOTE)
+    ax.set_ylabel("probability", **style.NOTE)
 
 
 def _draw_mark(ax: Axes, position: float, text: str) -> None:
-    ax.axvline(position, color=VERMILION, linewidth=1.2, linestyle=(0, (4, 2)), zorder=4)
+    ax.axvline(position, color=style.VERMILION, linewidth=1.2, linestyle=(0, (4, 2)), zorder=4)
     low, high = ax.get_xlim()
     left = position > (low + high) / 2
     ax.annotate(
         text, (position, 1), (-4 if left else 4, 0), xycoords=ax.get_xaxis_transform(),
-        textcoords="offset points", ha="right" if left else "left", va="top", fontsize=SMALL,
-        color=VERMILION,
+        textcoords="offset points", ha="right" if left else "left", va="top",
+        fontsize=style.SMALL, color=style.VERMILION,
     )  # fmt: skip
 
 
@@ -132,16 +116,16 @@ def _as_marks(marks: Any, sets: tuple[ActionSet, ...]) -> dict[int, tuple[Any, s
         checks.refuse("marks", "be a mapping of players to actions", marks)
     marked_actions = {}
     for player, mark in marks.items():
-        if not is_player(player, len(sets)):
+        if not (checks.is_whole(player) and 0 <= player < len(sets)):
             checks.refuse("marks", f"have players from 0 to {len(sets) - 1} as keys", player)
         own = sets[player]
-        if own.size is None and not is_line(own):
+        if own.size is None and not parts.is_line(own):
             checks.refuse(f"marks[{player}]", "be absent but for curves and finite sets", mark)
         action, text = mark if isinstance(mark, tuple) and len(mark) == 2 else (mark, None)
         if not isinstance(action, int | float | np.number) or isinstance(action, bool):
             checks.refuse(f"marks[{player}]", "be a number, or a pair (number, text)", mark)
         action = own.check(np.array([action]), f"marks[{player}] = {action!r}")[0]
-        name = f"{action:.4g}" if is_line(own) else own.describe(action)
-        name = name if len(name) <= LONGEST_NAME else f"#{action}"
+        name = f"{action:.4g}" if parts.is_line(own) else own.describe(action)
+        name = name if len(name) <= parts.LONGEST_NAME else f"#{action}"
         marked_actions[int(player)] = action, name if text is None else str(text)
     return marked_actions

@@ -5,28 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.metrics.groups import Groups, l2_of
 from fullswap.metrics.scores import brier_of
+from fullswap.report import style
 from fullswap.report.bands import ROUNDING, Dots, consistency_band, group_events, yes_no_events
-from fullswap.report.style import (
-    BLUE,
-    INK,
-    LINE,
-    SHADE,
-    SMALL,
-    VERMILION,
-    count_of,
-    figures,
-    head,
-    new_figure,
-    root_figure,
-    tidy,
-)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -76,8 +63,8 @@ def reliability_diagram(
         The forecasts that could have been issued, marked by ticks below the diagram.
     band
         Probability of the band, in (0, 1).
-    ax
-        Axes to draw on; the counts take a strip of them. By default a new figure.
+    ax, title
+        Axes to draw on, of which the counts take a strip, by default a new figure; its title.
 
     Examples
     --------
@@ -87,7 +74,9 @@ def reliability_diagram(
     """
     events = yes_no_events(y_true, y_proba, sample_weight)
     weighted = sample_weight is not None
-    level = _as_level(band)
+    level = checks.number("band", band)
+    if not 0 < level < 1:
+        checks.refuse("band", "lie strictly between 0 and 1", band)
     issuable = None if grid is None else checks.vector("grid", grid)
     if issuable is not None:
         checks.unit("grid", issuable)
@@ -97,31 +86,22 @@ def reliability_diagram(
     main, counts = _axes(ax, title is not None, legend_rows=2 if issuable is None else 3)
     low_end, high_end = limits = _limits(events, dots, low, high)
     width = _bar_width(dots, high_end - low_end)
-    handles: list[Artist] = [
-        *main.plot([0, 1], [0, 1], color=LINE, linewidth=0.9, zorder=1.5, label="calibrated")
-    ]
+    diagonal = main.plot([0, 1], [0, 1], color=style.LINE, linewidth=0.9, zorder=1.5)
+    diagonal[0].set_label("calibrated")
+    handles: list[Artist] = [*diagonal]
     handles += _draw_band(main, dots, low, high, width, f"{100 * level:g} % band if calibrated")
     handles += _draw_dots(main, dots, low, high)
     if issuable is not None:
         handles += main.plot(
-            issuable, np.zeros(len(issuable)), "|", transform=main.get_xaxis_transform(), color=INK,
-            markersize=6, markeredgewidth=0.9, clip_on=False, zorder=2.6, label="grid",
+            issuable, np.zeros(len(issuable)), "|", transform=main.get_xaxis_transform(),
+            color=style.INK, markersize=6, markeredgewidth=0.9, clip_on=False, zorder=2.6,
+            label="grid",
         )  # fmt: skip
     _draw_counts(counts, events, dots, width, limits)
     _label(main, counts, weighted, limits)
-    head(main, title, _summary(events, dots, weighted))
+    style.head(main, title, _summary(events, dots, weighted))
     _draw_legend(main, handles, dots, own=ax is None)
-    return root_figure(main)
-
-
-def _as_level(band: Any) -> float:
-    try:
-        level = float(band)
-    except (TypeError, ValueError):
-        level = np.nan
-    if not 0 < level < 1:
-        checks.refuse("band", "lie strictly between 0 and 1", band)
-    return level
+    return style.root_figure(main)
 
 
 def _axes(ax: Axes | None, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
@@ -131,7 +111,7 @@ def _axes(ax: Axes | None, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
         left, side, strip, gap = 0.8, 3.7, 0.55, 0.14
         foot, above = 0.52 + 0.19 * legend_rows, 0.78 if titled else 0.5
         width, height = left + side + 0.15, foot + strip + gap + side + above
-        figure = new_figure(width, height)
+        figure = style.new_figure(width, height)
         main, counts = (
             figure.add_axes((left / width, bottom / height, side / width, tall / height))
             for bottom, tall in ((foot + strip + gap, side), (foot, strip))
@@ -175,9 +155,10 @@ def _draw_band(
     ax: Axes, dots: Dots, low: Vector, high: Vector, width: float, label: str
 ) -> list[Artist]:
     """Bars at single forecasts; one area where forecasts are continuous and bins neighbours."""
+    look: dict[str, Any] = dict(color=style.SHADE, linewidth=0, label=label)
     if dots.binned and len(dots) > 1:
-        return [ax.fill_between(dots.forecast, low, high, color=SHADE, linewidth=0, label=label)]
-    bars = ax.bar(dots.forecast, high - low, width, low, color=SHADE, linewidth=0, label=label)
+        return [ax.fill_between(dots.forecast, low, high, **look)]
+    bars = ax.bar(dots.forecast, high - low, width, low, **look)
     return [bars]  # type: ignore[list-item]  # a legend takes a container of bars as well
 
 
@@ -185,40 +166,34 @@ def _draw_dots(ax: Axes, dots: Dots, low: Vector, high: Vector) -> list[Artist]:
     largest = np.clip(DOTS_AREA / len(dots), *LARGEST_DOT)
     areas = np.maximum(largest * dots.weight / dots.weight.max(), SMALLEST_DOT)
     outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
-    inside_look: dict[str, Any] = dict(marker="o", facecolor=BLUE, edgecolor="white", linewidth=0.5)
-    outside_look: dict[str, Any] = dict(
-        marker="D", facecolor="white", edgecolor=VERMILION, linewidth=1.2
-    )
-    drawn: list[Artist] = []
-    for chosen, label, look in (
-        (~outside, "observed", inside_look),
-        (outside, f"outside the band ({outside.sum()} of {len(dots)})", outside_look),
-    ):
-        if chosen.any():
-            drawn.append(
-                ax.scatter(
-                    dots.forecast[chosen], dots.frequency[chosen], areas[chosen],
-                    label=label, zorder=3, clip_on=False, **look,
-                )
-            )  # fmt: skip
-    return drawn
+
+    def draw(chosen: NDArray[np.bool_], **look: Any) -> list[Artist]:
+        if not chosen.any():
+            return []
+        x, y = dots.forecast[chosen], dots.frequency[chosen]
+        return [ax.scatter(x, y, areas[chosen], zorder=3, clip_on=False, **look)]
+
+    dot = dict(marker="o", facecolor=style.BLUE, edgecolor="white", linewidth=0.5)
+    diamond = dict(marker="D", facecolor="white", edgecolor=style.VERMILION, linewidth=1.2)
+    stray = f"outside the band ({outside.sum()} of {len(dots)})"
+    return draw(~outside, label="observed", **dot) + draw(outside, label=stray, **diamond)
 
 
 def _draw_counts(
     ax: Axes, events: Groups, dots: Dots, width: float, limits: tuple[float, float]
 ) -> None:
     if not dots.binned:
-        ax.bar(dots.forecast, dots.weight, width, color=LINE, linewidth=0)
+        ax.bar(dots.forecast, dots.weight, width, color=style.LINE, linewidth=0)
         return
     span = max(limits[0], 0.0), min(limits[1], 1.0)
     forecasts = events.forecasts[:, 0]
     heights, edges = np.histogram(forecasts, HISTOGRAM_BARS, span, weights=events.weights)
-    ax.stairs(heights, edges, fill=True, color=LINE)
+    ax.stairs(heights, edges, fill=True, color=style.LINE)
 
 
 def _label(main: Axes, counts: Axes, weighted: bool, limits: tuple[float, float]) -> None:
     for axes in (main, counts):
-        tidy(axes)
+        style.tidy(axes)
     main.set(xlim=limits, ylim=limits, aspect="equal", ylabel="observed frequency")
     main.tick_params(labelbottom=False)
     main.locator_params(nbins=6)
@@ -229,10 +204,10 @@ def _label(main: Axes, counts: Axes, weighted: bool, limits: tuple[float, float]
 
 def _draw_legend(main: Axes, handles: list[Artist], dots: Dots, own: bool) -> None:
     """Below all in a figure of our own, else in the emptier corner of the axes."""
-    look: dict[str, Any] = dict(fontsize=SMALL, labelcolor=INK, handlelength=1.6)
+    look: dict[str, Any] = dict(fontsize=style.SMALL, labelcolor=style.INK, handlelength=1.6)
     if own:
         look |= dict(loc="lower left", bbox_to_anchor=(0.1, 0), ncols=2, columnspacing=1.4)
-        root_figure(main).legend(handles=handles, frameon=False, borderpad=0, **look)
+        style.root_figure(main).legend(handles=handles, frameon=False, borderpad=0, **look)
         return
     above = dots.weight @ (dots.frequency - dots.forecast) > 0
     look |= dict(loc="lower right" if above else "upper left", framealpha=0.85, edgecolor="none")
@@ -241,10 +216,10 @@ def _draw_legend(main: Axes, handles: list[Artist], dots: Dots, own: bool) -> No
 
 def _summary(events: Groups, dots: Dots, weighted: bool) -> list[str]:
     error = l2_of(dots.groups)
-    counted = count_of(len(dots), "bin" if dots.binned else "forecast")
+    counted = style.count_of(len(dots), "bin" if dots.binned else "forecast")
     of_what = "calibration error of the bins" if dots.binned else "calibration error"
     unit = "unit of weight" if weighted else "event"
     return [
-        f"{count_of(len(events), 'event')}, {counted}; Brier score {brier_of(events):.4f}",
-        f"{of_what} {figures(error)}, per {unit} {figures(error / events.total)}",
+        f"{style.count_of(len(events), 'event')}, {counted}; Brier score {brier_of(events):.4f}",
+        f"{of_what} {style.figures(error)}, per {unit} {style.figures(error / events.total)}",
     ]

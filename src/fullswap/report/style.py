@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +15,8 @@ LINE = "0.45"
 SHADE = "0.84"
 SMALL = 8.5
 """Font size of notes, legends and ticks."""
+NOTE: dict[str, Any] = dict(fontsize=SMALL, color=INK)
+"""Look of notes and labels."""
 
 
 def new_figure(width: float, height: float, arranged: bool = False) -> Figure:
@@ -47,7 +49,7 @@ def head(ax: Axes, title: str | None, lines: list[str]) -> None:
     """A title and a few smaller lines above the axes, where they cannot cover data."""
     ax.annotate(
         "\n".join(lines), (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points",
-        va="bottom", ha="left", fontsize=SMALL, color=INK, linespacing=1.4,
+        va="bottom", ha="left", linespacing=1.4, **NOTE,
     )  # fmt: skip
     if title is not None:
         ax.set_title(title, loc="left", fontsize=11, color=INK, pad=11 + 1.4 * SMALL * len(lines))
@@ -65,11 +67,5 @@ def figures(value: float) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> count_of(1, "event"), count_of(20_000, "event")
-    ('1 event', '20,000 events')
-    """
+    """A number and its noun: 1 event, 20,000 events."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

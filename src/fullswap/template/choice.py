@@ -15,13 +15,9 @@ from fullswap.learners import SubLearner
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase, Interval
 from fullswap.template.rules import Rule
-from fullswap.theorems import (
-    Constants,
-    NearlyStronglyConvex,
-    Schedule,
-    Theorem,
-    residual_allowance,
-)
+from fullswap.theorems import Constants, Theorem
+from fullswap.theorems.anytime import Schedule
+from fullswap.theorems.learning import NearlyStronglyConvex, residual_allowance
 
 SHOWN_ROUNDS = 100_000
 """Plans without a horizon are compared, and explained, at so many rounds."""

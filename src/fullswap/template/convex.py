@@ -22,7 +22,8 @@ from fullswap.losses import QuadraticFamily
 from fullswap.sets import ConvexSetBase
 from fullswap.template.choice import Plan, Request, Row
 from fullswap.template.rules import Rule
-from fullswap.theorems import CONVEX, SLOPE_STEP, MultiScaleCost, Theorem, multiscale_rates
+from fullswap.theorems import Theorem
+from fullswap.theorems.multiscale import CONVEX, SLOPE_STEP, MultiScaleCost, multiscale_rates
 
 NUDGE = 1e-9
 """Slopes to the left and right of x are gradients this share of the diameter away from it."""

@@ -22,7 +22,7 @@ from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchin
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import QuadraticFamily, piecewise_linear
 from fullswap.template.mesh import fused_mesh
-from fullswap.theorems import residual_allowance, residual_tolerance
+from fullswap.theorems.learning import residual_allowance, residual_tolerance
 
 __all__ = ["Crossing", "Dense", "Rule", "Stationary", "residual_allowance"]
 

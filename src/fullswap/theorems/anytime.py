@@ -16,19 +16,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fullswap.theorems.ledger import Result
 from fullswap.theorems.premises import Constants, Geometry
-from fullswap.theorems.rows import Theorem
+from fullswap.theorems.rows import GeometryAt, Theorem
 
 FOREVER = 2**62
 """A round that no run reaches: a power of 2, so that doubling arrives at it, and below 2⁶³."""
-
-GeometryAt = Callable[[int], Geometry | None]
-"""Level ↦ the geometry of its grid, None where it is out of reach."""
 
 
 class Schedule:
@@ -46,15 +42,8 @@ class Schedule:
     141.7
     """
 
-    def __init__(
-        self,
-        theorem: Theorem,
-        constants: Constants,
-        geometry_at: GeometryAt,
-    ) -> None:
-        self.theorem = theorem
-        self.constants = constants
-        self._geometry_at = geometry_at
+    def __init__(self, theorem: Theorem, constants: Constants, geometry_at: GeometryAt) -> None:
+        self.theorem, self.constants, self._geometry_at = theorem, constants, geometry_at
         first = geometry_at(0)
         if first is None:
             raise ValueError("geometry_at must reach level 0 of the grid, got None")
@@ -71,12 +60,6 @@ class Schedule:
     def geometry(self, round_index: int) -> Geometry:
         """The geometry in play at a round."""
         return self._geometries[self.level(round_index)]
-
-    def geometry_of(self, level: int) -> Geometry:
-        """The geometry of a level that comes into play at some round."""
-        while not self._exhausted and len(self._geometries) <= level:
-            self._append_next()
-        return self._geometries[level]
 
     def level_ends(self, round_index: int) -> int:
         """The first later round at which another level is in play (2⁶² if none is)."""

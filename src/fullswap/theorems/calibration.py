@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullswap.base.protocols import Vector
-from fullswap.theorems.lateness import late_cost
+from fullswap.theorems.lateness import LateOutcomes, late_cost
 from fullswap.theorems.learning import nearly_strongly_convex_cost, strongly_convex_cost
 from fullswap.theorems.ledger import Result
 from fullswap.theorems.premises import Constants
@@ -89,7 +89,8 @@ def calibration_bound(p: Forecasts) -> float:
     c = squared_loss(p.squared_diameter)
     total = p.rounding + strongly_convex_cost(c, p.points, p.mass)
     if p.waiting:
-        total += late_cost(c, p.squared_diameter, p.points, p.mass, p.waiting, PLAIN_RATE)
+        late = LateOutcomes(c, p.squared_diameter, p.points, p.mass, p.waiting, PLAIN_RATE)
+        total += late_cost(late)
     return min(p.squared_diameter * p.mass, total)
 
 
@@ -101,7 +102,7 @@ def stepped_bound(p: SteppedForecasts) -> float:
     total = nearly_strongly_convex_cost(c, p.points, p.mass, p.ratio)
     if p.waiting:
         rate = stepped_rate(p.gap, p.ratio)
-        total += late_cost(c, 1.0, p.points, p.mass, p.waiting, rate)
+        total += late_cost(LateOutcomes(c, 1.0, p.points, p.mass, p.waiting, rate))
     return min(p.mass, total)
 
 
@@ -134,24 +135,17 @@ def log_loss_rounding(logits: Vector) -> float:
 
 CALIBRATION = (
     Result(
-        "calibration",
-        "FKO25, Thm calibration; FKO25, Table 1 row 5",
-        "l2 calibration error ≤ Σδ + n·D²·Rt(M/n), for any outcomes",
-        Forecasts,
-        calibration_bound,
+        "calibration", "FKO25, Thm calibration; FKO25, Table 1 row 5",
+        "l2 calibration error ≤ Σδ + n·D²·Rt(M/n), for any outcomes", Forecasts, calibration_bound,
     ),
     Result(
-        "calibration in steps",
-        "FKO25, Thm disc-main",
+        "calibration in steps", "FKO25, Thm disc-main",
         "discretised swap regret of forecasts in given steps, for any outcomes",
-        SteppedForecasts,
-        stepped_bound,
+        SteppedForecasts, stepped_bound,
     ),
     Result(
-        "calibration for the log loss",
-        "LSS25; KT81",
+        "calibration for the log loss", "LSS25; KT81",
         "KL calibration error ≤ Σδ + (n/2)·ln(1 + π·M/n), for any outcomes in time",
-        Forecasts,
-        log_loss_bound,
+        Forecasts, log_loss_bound,
     ),
-)
+)  # fmt: skip

@@ -43,25 +43,17 @@ def rate_integral(rate: tuple[float, float, float], mass: float) -> float:
     return first + (2 * root * (math.sqrt(mass) - math.sqrt(start)) if mass > start else 0.0)
 
 
-def late_cost(
-    c: Constants,
-    loss_range: float,
-    points: int,
-    mass: float,
-    waiting: int,
-    rate: tuple[float, float, float],
-) -> float:
+def late_cost(p: LateOutcomes) -> float:
     """n·[B·(2 + b) + L²·b·∫η(M/n)]."""
-    moved = rate_integral(rate, mass / points)
-    return points * (loss_range * (2 + waiting) + c.lipschitz**2 * waiting * moved)
+    moved = rate_integral(p.rate, p.mass / p.points)
+    lost = p.loss_range * (2 + p.waiting) + p.constants.lipschitz**2 * p.waiting * moved
+    return p.points * lost
 
 
 LATENESS = (
     Result(
-        "late outcomes",
-        "JGS13",
+        "late outcomes", "JGS13",
         "what the recommendations lose more because outcomes come late ≤ n·[B(2 + b) + L²·b·∫η]",
-        LateOutcomes,
-        lambda p: late_cost(p.constants, p.loss_range, p.points, p.mass, p.waiting, p.rate),
+        LateOutcomes, late_cost,
     ),
-)
+)  # fmt: skip

@@ -134,22 +134,16 @@ def residual_allowance(loss_range: float, n: int, rounds: float) -> float:
 
 
 @dataclass(frozen=True)
-class TunedSubLearners:
+class TunedSubLearners(SubLearners):
     """t rounds of multiplicative weights whose rate was set for another number of rounds."""
 
-    constants: Constants
-    size: int
-    rounds: float
     horizon: int
 
 
 @dataclass(frozen=True)
-class NearlySubLearners:
+class NearlySubLearners(SubLearners):
     """T rounds of gradient descent on (α, ε)-nearly strongly convex losses, at ratio τ."""
 
-    constants: Constants
-    size: int
-    rounds: float
     ratio: float
 
 

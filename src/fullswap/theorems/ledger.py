@@ -13,28 +13,18 @@ Premises = TypeVar("Premises")
 class Result(Generic[Premises]):
     """A proven inequality: whatever happens, as long as the premises hold, at most ``bound``.
 
-    Attributes
-    ----------
-    name : str
-        Its key in the ledger; a test marked ``theorem(name)`` measures it.
-    citation : str
-        Keys of ``CITATIONS``, separated by "; ".
-    statement : str
-        What is bounded by what, in words and symbols.
-    premises : type
-        Frozen dataclass of what the bound reads.
-    bound : callable
-        Premises ↦ the number.
-    tune : callable or None
-        What chooses the free parameters, where there are such: tuning and bound are one proof.
+    A test marked ``theorem(name)`` measures it.
     """
 
     name: str
     citation: str
+    """Keys of ``CITATIONS``, separated by "; "."""
     statement: str
     premises: type[Premises]
+    """Frozen dataclass of what the bound reads."""
     bound: Callable[[Premises], float]
     tune: Callable[..., Any] | None = None
+    """What chooses the free parameters, where there are such: tuning and bound are one proof."""
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from fullswap.theorems.ledger import Result
-from fullswap.theorems.premises import Constants, Geometry
+from fullswap.theorems.premises import Constants, OnGrid
 from fullswap.theorems.rows import Power, Theorem, nearest_cost
 
 GAME_TOLERANCE = 1e-7
@@ -100,12 +100,9 @@ CONVEX = Theorem(
 
 
 @dataclass(frozen=True)
-class Binned:
+class Binned(OnGrid):
     """T rounds of multi-scale binning on one grid, with so many rates."""
 
-    constants: Constants
-    geometry: Geometry
-    rounds: float
     rates: int
 
 

@@ -106,17 +106,12 @@ def excess_bound(p: Excess) -> float:
 
 RECALIBRATION = (
     Result(
-        "recalibration",
-        "FKO25, Thm calibration; HKW98; VZ09",
+        "recalibration", "FKO25, Thm calibration; HKW98; VZ09",
         "l2 calibration error of recalibrated forecasts, for any outcomes in time at each point",
-        Recalibration,
-        recalibration_bound,
+        Recalibration, recalibration_bound,
     ),
     Result(
-        "recalibration keeps the skill",
-        "HKW98; VZ09",
-        "total Brier score in excess of any expert, for any outcomes in time",
-        Excess,
-        excess_bound,
+        "recalibration keeps the skill", "HKW98; VZ09",
+        "total Brier score in excess of any expert, for any outcomes in time", Excess, excess_bound,
     ),
-)
+)  # fmt: skip

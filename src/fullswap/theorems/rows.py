@@ -26,6 +26,9 @@ from fullswap.theorems.learning import discretised_cost, hedge_cost, strongly_co
 from fullswap.theorems.ledger import Result
 from fullswap.theorems.premises import Constants, Geometry, LearningCost, OnGrid, RoundingCost
 
+GeometryAt = Callable[[int], Geometry | None]
+"""Level ↦ the geometry of its grid, finer as the level grows; None where it is out of reach."""
+
 # --- Rounding costs δ: what one round of rounding to the grid can cost. -------------------
 
 
@@ -94,27 +97,17 @@ class Theorem:
         self, cost: LearningCost, restarts: bool | None = None, citation: str | None = None
     ) -> Theorem:
         """The theorem with another sub-learner, hence another Σ Reg_s, and perhaps citation."""
-        return replace(
-            self,
-            learning_cost=cost,
-            restarts=self.restarts if restarts is None else restarts,
-            citation=self.citation if citation is None else citation,
-        )
+        other = replace(self, learning_cost=cost, citation=citation or self.citation)
+        return other if restarts is None else replace(other, restarts=restarts)
 
     def tune(
-        self,
-        c: Constants,
-        rounds: float,
-        geometry_at: Callable[[int], Geometry | None],
-        first: int = 1,
+        self, c: Constants, rounds: float, geometry_at: GeometryAt, first: int = 1
     ) -> tuple[int, float]:
         """Return (level, bound) minimising the explicit bound over grid levels first, first+1, …
 
-        ``geometry_at(level)`` measures the grid of that level (finer as the level grows) and
-        returns None when the level is out of reach. Rounding cost falls and learning cost
-        grows with the level, so no level between two others costs less than the rounding of
-        the finer and the learning of the coarser: ranges where that exceeds the best are
-        skipped, the others halved. The sum itself may have several valleys.
+        Rounding cost falls and learning cost grows with the level, so no level between two others
+        costs less than the rounding of the finer and the learning of the coarser: ranges where
+        that exceeds the best are skipped, the others halved. The sum may have several valleys.
 
         Examples
         --------
@@ -191,19 +184,10 @@ THEOREMS: dict[str, Theorem] = {theorem.name: theorem for theorem in _ALL}
 """The six results of the paper, by row name."""
 
 
-def with_learning_cost(
-    theorem: Theorem, cost: LearningCost, restarts: bool, citation: str | None = None
-) -> Theorem:
-    """Return the theorem with another sub-learner, hence another Σ Reg_s and citation."""
-    return theorem.with_cost(cost, restarts, citation)
-
-
 def _entry(theorem: Theorem) -> Result[OnGrid]:
-    regret = (
-        "swap regret among the actions" if theorem.name == "discretised" else "full swap regret"
-    )
+    among = "swap regret among the actions" if theorem.name == "discretised" else "full swap regret"
     return Result(
-        theorem.name, theorem.citation, f"{theorem.assumption}: {regret} ≤ min(B·T, δ·T + Σ Reg_s)",
+        theorem.name, theorem.citation, f"{theorem.assumption}: {among} ≤ min(B·T, δ·T + Σ Reg_s)",
         OnGrid, lambda p: theorem.bound(p.constants, p.geometry, p.rounds), theorem.tune,
     )  # fmt: skip
 
