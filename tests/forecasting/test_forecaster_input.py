@@ -204,4 +204,6 @@ def test_newer_versions_and_other_kinds_are_told_apart():
 
 def test_a_refused_state_leaves_the_old_forecaster_alone():
     forecaster = Forecaster.from_json(saved())
-    refused(forecaster, lambda: Forecaster.from_json(forecaster.to_json()[:-5]), "text must be JSON")
+    refused(
+        forecaster, lambda: Forecaster.from_json(forecaster.to_json()[:-5]), "text must be JSON"
+    )

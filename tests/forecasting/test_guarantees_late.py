@@ -16,9 +16,7 @@ from fullswap.theorems import LEDGER, PLAIN_RATE, Constants, LateOutcomes
 def late_cost(mass, delay):
     """The entry of the ledger for one sub-learner of the squared loss."""
     constants = Constants(2.0, 1.0, strong_convexity=2.0, smoothness=2.0)
-    return LEDGER["late outcomes"].bound(
-        LateOutcomes(constants, 1.0, 1, mass, delay, PLAIN_RATE)
-    )
+    return LEDGER["late outcomes"].bound(LateOutcomes(constants, 1.0, 1, mass, delay, PLAIN_RATE))
 
 
 def late_play(forecaster, adversary, rounds, rng, patience):

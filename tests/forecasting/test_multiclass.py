@@ -8,7 +8,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from contract.makers import column, state_of
+from contract.makers import state_of
 from fullswap.adversaries import all_adversaries
 from fullswap.base.protocols import Mixture
 from fullswap.forecasting.binary import Forecaster

@@ -124,9 +124,7 @@ def test_within_both_guarantees_against_adversaries(name, classes, cells):
     grid = kuhn_simplex(Simplex(classes - 1), 1 / cells)
     far = sum(max(((s - e) ** 2).sum() for e in np.eye(classes)) for s in grid.points)
     n, variance = len(grid.points), float(grid.variance)
-    assert calibration.guaranteed == pytest.approx(
-        calibration_by_hand(events, n, variance, far)
-    )
+    assert calibration.guaranteed == pytest.approx(calibration_by_hand(events, n, variance, far))
     assert excess[0].guaranteed == pytest.approx(excess_by_hand(events, n, variance, 0.25))
 
 

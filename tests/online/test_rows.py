@@ -55,7 +55,7 @@ def test_refining_is_a_plain_loop_over_points(name, level):
             assert kind.points(level + 1)[int(new[HINT])] == kind.points(level)[int(old[HINT])]
         return
     place = kind.base - 2 * d
-    assert np.array_equal(new[: place][same[: place - 2]], old[: place][same[: place - 2]])
+    assert np.array_equal(new[:place][same[: place - 2]], old[:place][same[: place - 2]])
     corners, finer = (corners_of(row[place : kind.base], d) for row in (old, new))
     middle, ratio = corners.mean(axis=0), 2.0
     # the middle of the old simplex lies in the new one: barycentric coordinates >= 0
