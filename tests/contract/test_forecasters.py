@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.makers import MAKERS, described, point_columns, run_described, state_of
+from contract.makers import MAKERS, described, masses, point_columns, run_described, state_of
 from fullswap.kernels.columns import (
     DELAY,
     HINT,
@@ -260,6 +260,30 @@ def test_outcomes_of_different_points_commute(maker, seed, order):
         one, two = forecaster.certificate(), other.certificate()
         assert one.measured == pytest.approx(two.measured, rel=1e-12, abs=1e-12)
         assert one.guaranteed == two.guaranteed
+
+
+@every
+@few
+@given(settings_of(), seeds)
+def test_a_late_outcome_is_learnt_where_its_forecast_was_made(maker, own, seed):
+    """Also if the grid has been refined since; the points that learn gain their shares."""
+    log, forecaster = maker.log(400, seed), maker(**own)
+    early = [log.predict(forecaster, t) for t in range(3)]
+    log.run(forecaster, slice(3, None), record=False)
+    for t, forecast in enumerate(early):
+        before, scale = masses(forecaster), 0.5 / forecaster.max_weight
+        forecaster.update(log.outcomes[t], forecast, weight=0.5)
+        gained = {
+            point: mass - before.get(point, 0.0) for point, mass in masses(forecaster).items()
+        }
+        expected = {tuple(np.ravel(forecast.issued)): 1.0}
+        if own["feedback"] == "distribution":
+            points = [tuple(np.ravel(point)) for point in forecast.points]
+            expected = dict(zip(points, forecast.weights.tolist(), strict=True))
+        for point, mass in gained.items():
+            assert mass == pytest.approx(scale * expected.get(point, 0.0), abs=1e-9)
+    total = math.fsum(masses(forecaster).values())
+    assert total == pytest.approx(forecaster._rows.arena[MASS])
 
 
 @every
