@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import Generator, Philox
 
 from contract.makers import MAKERS, described, masses, point_columns, run_described, state_of
 from fullswap.kernels.columns import (
@@ -320,6 +321,23 @@ def test_weight_zero_and_dropped_forecasts_teach_nothing(maker, own, seed):
 
 
 # --- draws ------------------------------------------------------------------------------------
+
+
+@every
+@few
+@given(settings_of(), seeds)
+def test_draws_are_those_of_numpys_generator_in_the_order_of_ids(maker, own, seed):
+    """The point drawn is the first whose cumulative weight exceeds the number of its id."""
+    log, forecaster = maker.log(60, seed), maker(**own)
+    stream = forecaster._draws.stream
+    # numpy counts up before its first block
+    start = ((stream << 128) - 1) % 2**256
+    numbers = Generator(Philox(key=forecaster._draws.seed, counter=start)).random(60)
+    for t, u in enumerate(numbers.tolist()):
+        forecast = log.predict(forecaster, t)
+        place = int((np.cumsum(forecast.weights)[:-1] <= u).sum())
+        assert np.array_equal(forecast.issued, forecast.points[place])
+        forecaster.update(log.outcomes[t])
 
 
 @every
