@@ -3,6 +3,13 @@
 A play is what follows id and draw: (left, right, share, …) or (members, shares, …).
 """
 
+from fullswap.base.draws import Draws
+
+
+def uniform(seed, stream, number):
+    """The draw of one id."""
+    return Draws(seed, stream).of(number)
+
 
 def forecast(kind, row, context=None):
     """What would be played now; nothing changes."""
