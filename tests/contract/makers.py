@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fullswap import Forecaster, MulticlassForecaster, Recalibrator
-from fullswap.kernels.columns import LEARNT
+from fullswap.kernels import line
+from fullswap.kernels.columns import LEARNT, LEVEL
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,20 @@ def state_of(forecaster):
 def column(forecaster, place):
     """One column of the row of a forecaster with a single stream."""
     return float(forecaster._rows.arena[place])
+
+
+def masses(forecaster):
+    """{grid point: mass of the outcomes that it has learnt}, those that have learnt."""
+    kind, row = forecaster._kind, forecaster._rows.arena
+    grid = kind.points(int(row[LEVEL])).reshape(-1, width_of(kind)).tolist()
+    place = line.WEIGHT if kind.spec.kind in ("line", "chain") else 0
+    held = zip(grid, point_columns(forecaster)[:, place].tolist(), strict=True)
+    return {tuple(point): mass for point, mass in held if mass > 0}
+
+
+def width_of(kind):
+    """Numbers of one grid point."""
+    return 1 if kind.points(0).ndim == 1 else kind.spec.classes
 
 
 def point_columns(forecaster):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import Generator, Philox
 
-from contract.makers import MAKERS, described, point_columns, run_described, state_of
+from contract.makers import MAKERS, described, masses, point_columns, run_described, state_of
 from fullswap.kernels.columns import (
     DELAY,
     HINT,
@@ -264,6 +265,30 @@ def test_outcomes_of_different_points_commute(maker, seed, order):
 
 @every
 @few
+@given(settings_of(), seeds)
+def test_a_late_outcome_is_learnt_where_its_forecast_was_made(maker, own, seed):
+    """Also if the grid has been refined since; the points that learn gain their shares."""
+    log, forecaster = maker.log(400, seed), maker(**own)
+    early = [log.predict(forecaster, t) for t in range(3)]
+    log.run(forecaster, slice(3, None), record=False)
+    for t, forecast in enumerate(early):
+        before, scale = masses(forecaster), 0.5 / forecaster.max_weight
+        forecaster.update(log.outcomes[t], forecast, weight=0.5)
+        gained = {
+            point: mass - before.get(point, 0.0) for point, mass in masses(forecaster).items()
+        }
+        expected = {tuple(np.ravel(forecast.issued)): 1.0}
+        if own["feedback"] == "distribution":
+            points = [tuple(np.ravel(point)) for point in forecast.points]
+            expected = dict(zip(points, forecast.weights.tolist(), strict=True))
+        for point, mass in gained.items():
+            assert mass == pytest.approx(scale * expected.get(point, 0.0), abs=1e-9)
+    total = math.fsum(masses(forecaster).values())
+    assert total == pytest.approx(forecaster._rows.arena[MASS])
+
+
+@every
+@few
 @given(settings_of(), seeds, st.sampled_from([2.0, 0.5, 1024.0]))
 def test_only_the_share_of_the_largest_weight_matters(maker, own, seed, factor):
     log = maker.log(60, seed)
@@ -296,6 +321,23 @@ def test_weight_zero_and_dropped_forecasts_teach_nothing(maker, own, seed):
 
 
 # --- draws ------------------------------------------------------------------------------------
+
+
+@every
+@few
+@given(settings_of(), seeds)
+def test_draws_are_those_of_numpys_generator_in_the_order_of_ids(maker, own, seed):
+    """The point drawn is the first whose cumulative weight exceeds the number of its id."""
+    log, forecaster = maker.log(60, seed), maker(**own)
+    stream = forecaster._draws.stream
+    # numpy counts up before its first block
+    start = ((stream << 128) - 1) % 2**256
+    numbers = Generator(Philox(key=forecaster._draws.seed, counter=start)).random(60)
+    for t, u in enumerate(numbers.tolist()):
+        forecast = log.predict(forecaster, t)
+        place = int((np.cumsum(forecast.weights)[:-1] <= u).sum())
+        assert np.array_equal(forecast.issued, forecast.points[place])
+        forecaster.update(log.outcomes[t])
 
 
 @every

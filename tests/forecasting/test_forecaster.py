@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract.makers import Log, column, described, point_columns, state_of
-from fullswap.base.draws import Draws, seed_of
 from fullswap.forecasting import Forecaster
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import MASS
@@ -198,18 +197,6 @@ def test_each_point_recommends_the_mean_of_what_it_saw(feedback, rule, horizon):
             n, ones = sums.get(s, (0.0, 0.0))
             sums[s] = n + w, ones + w * y
     assert max(n for n, _ in sums.values()) > 50
-
-
-def test_one_draw_for_each_forecast_in_both_modes():
-    """The draw is the first point whose cumulative weight exceeds the number of its id."""
-    for feedback in FEEDBACK:
-        forecaster = Forecaster(300, feedback=feedback, seed=9)
-        numbers = Draws(seed_of(9))
-        for t, y in enumerate(np.random.default_rng(2).integers(0, 2, 600)):
-            forecast, u = forecaster.predict(), numbers.of(t)
-            place = int((np.cumsum(forecast.weights)[:-1] <= u).sum())
-            assert forecast.issued == forecast.points[place]
-            forecaster.update(y)
 
 
 def test_draws_of_equal_seeds_are_not_the_outcomes_over_again():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.random import Generator, Philox
 
 from fullswap.base.draws import ALONE, Draws, seed_of, stream_of, words
-from fullswap.kernels.philox import block, fill, lane
+from fullswap.kernels.philox import block, lane
+from online.verbs import uniform
 
 numbers = st.integers(0, 2**128 - 1)
 
@@ -19,17 +20,15 @@ def source(seed, stream):
 @given(numbers, numbers, st.integers(0, 2**40), st.integers(1, 20))
 def test_draws_are_those_of_numpys_philox(seed, stream, number, count):
     """numpy counts up before its first block, so its counter starts one block earlier."""
-    own = np.empty(count)
-    fill(number, source(seed, stream), own)
+    own = [uniform(seed, stream, number + k) for k in range(count)]
     counter = ((stream << 128) + number // 4 - 1) % 2**256
     theirs = Generator(Philox(key=seed, counter=counter)).random(count + number % 4)
-    assert own.tolist() == theirs[number % 4 :].tolist()
+    assert own == theirs[number % 4 :].tolist()
 
 
 def test_one_generator_gives_the_draws_of_a_stream_from_id_four_on():
-    own = np.empty(1000)
-    fill(4, source(7, 9), own)
-    assert own.tolist() == Generator(Philox(key=7, counter=9 << 128)).random(1000).tolist()
+    own = [uniform(7, 9, 4 + k) for k in range(1000)]
+    assert own == Generator(Philox(key=7, counter=9 << 128)).random(1000).tolist()
 
 
 @given(numbers, numbers, st.integers(0, 2**40))
@@ -48,12 +47,12 @@ def test_blocks_and_lanes_are_those_of_the_published_rounds(seed, stream, number
         assert lane(fast, 4 * number + place) == (c[place] >> 11) / 2**53
 
 
-@given(numbers, numbers, st.lists(st.integers(0, 200), min_size=1, max_size=30))
-def test_draws_do_not_depend_on_the_order_in_which_they_are_asked_for(seed, stream, asked):
-    draws, expected = Draws(seed, stream), np.empty(201)
-    fill(0, source(seed, stream), expected)
-    assert [draws.of(number) for number in asked] == expected[asked].tolist()
-    assert ((expected >= 0) & (expected < 1)).all()
+@given(numbers, numbers, st.permutations(range(40)))
+def test_draws_do_not_depend_on_the_order_in_which_they_are_asked_for(seed, stream, order):
+    asked = {number: uniform(seed, stream, number) for number in order}
+    in_order = [uniform(seed, stream, number) for number in range(40)]
+    assert [asked[number] for number in range(40)] == in_order
+    assert all(0 <= u < 1 for u in in_order) and len(set(in_order)) == 40
 
 
 def test_seeds_and_streams():
@@ -63,8 +62,9 @@ def test_seeds_and_streams():
     assert seed_of(one) == seed_of(two) != seed_of(one)
     assert 0 <= seed_of(10**60) < 2**128
     # the draws of a seed are not those of numpy's generator of the same seed
-    assert Draws(seed_of(1)).of(0) != np.random.default_rng(1).random()
-    assert Draws(seed_of(1), ALONE).of(5) != Draws(seed_of(1), stream_of("a")).of(5)
+    assert uniform(seed_of(1), ALONE, 0) != np.random.default_rng(1).random()
+    assert uniform(seed_of(1), ALONE, 5) != uniform(seed_of(1), stream_of("a"), 5)
+    assert Draws(seed_of(1)).stream == ALONE
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True, [1], np.random])
@@ -83,10 +83,9 @@ def test_keys_that_are_equal_have_one_stream_and_others_their_own():
 
 
 def test_uniform_over_ids_and_over_streams():
-    """Means and spreads of 10⁵ numbers, by id and by stream, within five deviations."""
-    by_id = np.empty(100_000)
-    fill(0, source(5, 6), by_id)
-    by_stream = np.array([Draws(5, stream_of(k)).of(0) for k in range(5000)])
+    """Means and spreads by id and by stream, within five deviations."""
+    by_id = np.array([uniform(5, 6, k) for k in range(5000)])
+    by_stream = np.array([uniform(5, stream_of(k), 0) for k in range(5000)])
     for sample in (by_id, by_stream):
         assert abs(sample.mean() - 0.5) < 5 * np.sqrt(1 / 12 / len(sample))
         assert abs(sample.var() - 1 / 12) < 5 * np.sqrt(1 / 180 / len(sample))

@@ -16,6 +16,7 @@ from fullswap.kernels.columns import LOST, MASS, ROUNDING, ROUNDING_MOST, ROUNDS
 from fullswap.online.kinds import kind_of
 from fullswap.theorems import IMAGINED
 from naive.experts import SlowExperts, slow_rule
+from online.verbs import forecast, learn, place_of
 
 units = st.floats(0, 1)
 scales = st.floats(0.001, 1)
@@ -197,7 +198,7 @@ def test_the_method_is_what_is_written_down(models, feedback):
         p = rng.random(models)
         if models > 1 and rng.random() < 0.3:
             p[rng.integers(models)] = math.nan
-        play = kind.forecast(row, p)
+        play = forecast(kind, row, p)
         left, right, share, memo = play
         inputs = memo[kernel.MEMO_HEAD : kernel.MEMO_HEAD + inputs_count]
         opinions = memo[-4 * inputs_count :].tolist()
@@ -214,8 +215,8 @@ def test_the_method_is_what_is_written_down(models, feedback):
         balance = sum(w * (targets[i] - slow.points[i]) for i, w in support)
         assert balance == pytest.approx(0, abs=1e-9)
         g, y = rng.choice([0.0, 1.0, 0.5, 0.25]), rng.choice([0.0, 1.0, 0.5], p=[0.6, 0.3, 0.1])
-        drawn = kind.draw(play, rng.random())
-        kind.learn(row, play, 0, drawn, y, g, t)
+        drawn = place_of((share, 1 - share), rng.random())
+        learn(kind, row, play, drawn, y, g, t)
         sums[MASS] += g
         sums[SQUARES] += g * y * y
         sums[ROUNDING_MOST] += g / 256

@@ -19,6 +19,7 @@ from fullswap.online.kinds import kind_of
 from fullswap.sets import Simplex
 from fullswap.theorems import IMAGINED
 from naive.experts import SlowMeshExperts, slow_mesh_rule
+from online.verbs import forecast, learn, place_of
 
 scales = st.floats(0.001, 1)
 
@@ -98,7 +99,7 @@ def test_mesh_forecast_is_a_fixed_point_of_rounding(seed, classes):
     columns[:, mesh.ONES :] = weight[:, None] * seen
     columns[:, mesh.ODDS] = rng.normal(0, 5, n)
     before = row.copy()
-    indices, weights, targets, means, memo = kind.forecast(row, simplex_point(rng, classes)[None])
+    indices, weights, targets, means, memo = forecast(kind, row, simplex_point(rng, classes)[None])
     assert np.array_equal(row, before), "looking changes nothing"
     assert sum(weights) == pytest.approx(1)
     target, mean, played = np.zeros(classes), np.zeros(classes), np.zeros(n)
@@ -159,7 +160,7 @@ def test_the_method_for_several_classes_is_what_is_written_down(models, feedback
         inputs = np.array([simplex_point(rng, 3) for _ in range(models)])
         if models > 1 and rng.random() < 0.3:
             inputs[1] = math.nan
-        play = kind.forecast(row, inputs)
+        play = forecast(kind, row, inputs)
         members, shares, targets, _, memo = play
         said, opinions = memo[1 : 1 + kind.inputs], memo[-kind.experts :]
         assert said[:models] == pytest.approx(inputs, nan_ok=True)
@@ -173,8 +174,8 @@ def test_the_method_for_several_classes_is_what_is_written_down(models, feedback
             assert target == pytest.approx(slow.target(i, advice), abs=1e-7)
         assert shares @ targets == pytest.approx(shares @ kind.points(0)[members], abs=1e-9)
         y, g = simplex_point(rng, 3), float(rng.choice([0.0, 0.3, 1.0]))
-        drawn = kind.draw(play, rng.random())
-        kind.learn(row, play, 0, drawn, y, g, t)
+        drawn = place_of(shares, rng.random())
+        learn(kind, row, play, drawn, y, g, t)
         mass += g
         support = [(int(i), w * g, q) for i, w, q in zip(members, shares, targets, strict=True)]
         if feedback == "realised":

@@ -24,6 +24,7 @@ from fullswap.online.kinds import kind_of
 from fullswap.online.lattices import logits
 from fullswap.template.step import stationary_mixture
 from naive.line import PlainLine
+from online.verbs import forecast, learn, place_of
 
 LOSSES = {
     "squared": (kernel.SQUARED, (2.0, 0.0, math.inf)),
@@ -172,7 +173,7 @@ def test_the_chain_plays_a_stationary_distribution_of_one_closed_class(horizon, 
     classes = closed_classes(transition)
     for hint in range(n):
         row[HINT] = hint
-        members, shares, targets = kind.forecast(row, None)
+        members, shares, targets = forecast(kind, row)
         mixture = np.zeros(n)
         mixture[members] = shares
         assert tuple(sorted(members)) in classes
@@ -195,13 +196,12 @@ def test_learning_on_a_chain_is_that_of_plain_lists(feedback, steps):
     plain = PlainLine(kind.points(0).tolist(), loss, kind._rate)
     row = kind.blank.copy()
     for t in range(400):
-        play = kind.forecast(row, None)
+        play = forecast(kind, row)
         members, shares, targets = (part.tolist() for part in play)
         y, g, u = float(rng.random() < 0.3), rng.choice([0.0, 0.4, 1.0]), rng.random()
-        drawn = kind.draw(play, u)
-        assert drawn == int((np.cumsum(shares)[:-1] <= u).sum())
+        drawn = place_of(shares, u)
         assert targets == pytest.approx([plain.targets[i] for i in members], abs=1e-9)
-        kind.learn(row, play, 0, drawn, y, g, t)
+        learn(kind, row, play, drawn, y, g, t)
         support = list(zip(members, shares, targets, strict=True))
         if feedback == "realised":
             support = [(members[drawn], 1.0, targets[drawn])]

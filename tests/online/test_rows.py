@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contract.makers import MAKERS
-from fullswap.base.draws import Draws, stream_of
+from fullswap.base.draws import stream_of
 from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, HINT, LEVEL, MASS, NEXT_ID
@@ -122,15 +122,6 @@ def test_places_that_rows_have_left_are_used_again():
     assert len(rows.arena) < 1.25 * (used + 40 * 18 + 2 * 27)
     starts = sorted(rows.start.tolist())
     assert all(b - a >= len(rows.row(0)) for a, b in zip(starts, starts[1:], strict=False))
-
-
-def test_draws_of_a_run_are_those_of_single_forecasts():
-    forecaster = Forecaster(200, seed=3)
-    draws = Draws(forecaster._draws.seed)
-    record = forecaster.run(np.arange(300) % 2)
-    for t in range(300):
-        left = draws.of(t) < record.weights[t, 0]
-        assert record.issued_indices[t] == record.indices[t, 0 if left else 1]
 
 
 # --- what is read -------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from fullswap.online.kinds import kind_of
 from fullswap.online.lattices import Lattice, lookup_of, places_in, points_of
 from fullswap.template.step import stationary_mixture
 from naive.classes import PlainMeans, on_one_simplex
+from online.verbs import forecast, learn, place_of
 
 seeds = st.integers(0, 10_000)
 
@@ -66,7 +67,7 @@ def test_a_forecast_is_a_fixed_point_on_one_simplex_of_the_grid(classes, seed, h
     prior = rng.dirichlet(np.ones(classes))
     row[HEAD + 1 : HEAD + 1 + classes] = prior
     before = row.copy()
-    members, shares, targets, _ = kind.forecast(row, None)
+    members, shares, targets, _ = forecast(kind, row)
     assert np.array_equal(row, before), "looking changes nothing"
     own = np.where(heard[:, None], means, prior)
     assert np.array_equal(targets, own[members])
@@ -88,7 +89,7 @@ def test_without_a_search_a_stationary_distribution_is_played(classes, seed):
     spec = kind.kernel._replace(limit=0)
     usual, kind.kernel = kind.kernel, spec
     try:
-        members, shares, targets, _ = kind.forecast(row, None)
+        members, shares, targets, _ = forecast(kind, row)
     finally:
         kind.kernel = usual
     assert shares @ targets == pytest.approx(shares @ points[members], abs=1e-9)
@@ -133,7 +134,7 @@ def test_learning_is_that_of_plain_means(classes, feedback):
     row = kind.blank.copy()
     mass = most = 0.0
     for t in range(250):
-        play = kind.forecast(row, None)
+        play = forecast(kind, row)
         members, shares, targets, _ = (part.tolist() for part in play)
         for i, target in zip(members, targets, strict=True):
             assert target == pytest.approx(plain.target(i), abs=1e-9)
@@ -141,9 +142,8 @@ def test_learning_is_that_of_plain_means(classes, feedback):
         if rng.random() < 0.3:
             y = rng.dirichlet(np.ones(classes))
         g, u = float(rng.choice([0.0, 0.4, 1.0])), rng.random()
-        drawn = kind.draw(play, u)
-        assert drawn == int((np.cumsum(shares)[:-1] <= u).sum())
-        kind.learn(row, play, 0, drawn, y, g, t)
+        drawn = place_of(shares, u)
+        learn(kind, row, play, drawn, y, g, t)
         if g > 0:
             support = list(zip(members, shares, targets, strict=True))
             if feedback == "realised":

@@ -50,7 +50,7 @@ class Forecaster(OnlineForecaster):
     ...     forecaster.update(outcome)
     >>> print(forecaster.certificate())
     l2 calibration error of the issued forecasts after 1000 rounds: measured ...,
-    guaranteed at most 46.7 on average over the draws [FKO25, ...]
+    guaranteed at most 46.7 on average over the draws [...]
     """
 
     _kinds = ("line", "chain")

@@ -48,7 +48,7 @@ class MulticlassForecaster(OnlineForecaster):
     >>> run = forecaster.run([0, 1, 2, 0, 0, 1] * 500)
     >>> print(forecaster.certificate())
     l2 calibration error of the issued forecasts after 3000 rounds: measured ...,
-    guaranteed at most 313.9 on average over the draws [FKO25, ...]
+    guaranteed at most 313.9 on average over the draws [...]
     """
 
     _kinds = ("simplex",)

@@ -1,0 +1,31 @@
+"""The verbs of a kind on a bare row, in one form for all tests: the one place that knows how.
+
+A play is what follows id and draw: (left, right, share, …) or (members, shares, …).
+"""
+
+from fullswap.base.draws import Draws
+
+
+def uniform(seed, stream, number):
+    """The draw of one id."""
+    return Draws(seed, stream).of(number)
+
+
+def forecast(kind, row, context=None):
+    """What would be played now; nothing changes."""
+    return kind.forecast(row, context)
+
+
+def learn(kind, row, play, drawn, outcome, scale, number):
+    """Feed the outcome of a play on the row's own grid, whose draw was this place in it."""
+    return kind.learn(row, play, int(row[0]), drawn, outcome, scale, number)
+
+
+def place_of(shares, u):
+    """The first place whose cumulative share exceeds u."""
+    total = 0.0
+    for place, share in enumerate(shares):
+        total += share
+        if u < total:
+            return place
+    return len(shares) - 1
