@@ -164,20 +164,26 @@ def state_of(forecaster):
 
     Which forecast was learnt last is left out: a run does not write that down.
     """
-    row = forecaster._rows.arena.copy()
+    row = forecaster._stream.row.copy()
     row[LEARNT] = -1
     pending = [ticket.to_list() for ticket in forecaster.pending]
-    return forecaster.spec, forecaster._draws.seed, forecaster._draws.stream, row.tobytes(), pending
+    return (
+        forecaster.spec,
+        forecaster._stream.draws.seed,
+        forecaster._stream.draws.stream,
+        row.tobytes(),
+        pending,
+    )
 
 
 def column(forecaster, place):
     """One column of the row of a forecaster with a single stream."""
-    return float(forecaster._rows.arena[place])
+    return float(forecaster._stream.row[place])
 
 
 def masses(forecaster):
     """{grid point: mass of the outcomes that it has learnt}, those that have learnt."""
-    kind, row = forecaster._kind, forecaster._rows.arena
+    kind, row = forecaster._stream.kind, forecaster._stream.row
     grid = kind.points(int(row[LEVEL])).reshape(-1, width_of(kind)).tolist()
     place = line.WEIGHT if kind.spec.kind in ("line", "chain") else 0
     held = zip(grid, point_columns(forecaster)[:, place].tolist(), strict=True)
@@ -191,4 +197,4 @@ def width_of(kind):
 
 def point_columns(forecaster):
     """What the grid points have learnt, (n, columns): a copy."""
-    return forecaster._kind.point_columns(forecaster._rows.arena).copy()
+    return forecaster._stream.kind.point_columns(forecaster._stream.row).copy()

@@ -10,7 +10,9 @@ from forecasting.playing import check
 from forecasting.rounds import NAMES, answer, make_adversary, measure, round_of
 from fullswap.forecasting import Forecaster
 from fullswap.kernels.columns import DELAY
-from fullswap.theorems import LEDGER, PLAIN_RATE, Constants, LateOutcomes
+from fullswap.theorems import LEDGER, Constants
+from fullswap.theorems.calibration import PLAIN_RATE
+from fullswap.theorems.lateness import LateOutcomes
 
 
 def late_cost(mass, delay):

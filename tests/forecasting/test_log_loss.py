@@ -13,7 +13,8 @@ from fullswap.forecasting import Forecaster
 from fullswap.kernels.columns import HEAD, HINT, LOST
 from fullswap.kernels.line import COLUMNS, line_forecast
 from fullswap.online.lattices import logits, sines
-from fullswap.theorems import LEDGER, Forecasts, log_loss_rounding
+from fullswap.theorems import LEDGER
+from fullswap.theorems.calibration import Forecasts, log_loss_rounding
 
 
 def log_loss(p, y):

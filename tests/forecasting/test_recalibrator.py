@@ -320,7 +320,7 @@ def test_an_absent_model_sleeps():
         recalibrator.update(t % 3 == 0)
 
     def learnt():
-        _, mix, platt, bins = experts_parts(recalibrator._rows.arena, 3)
+        _, mix, platt, bins = experts_parts(recalibrator._stream.row, 3)
         return platt[1].copy(), bins[1].copy(), mix[AWAKE_LOSS, 4:8].copy()
 
     before = learnt()
@@ -334,7 +334,7 @@ def test_an_absent_model_sleeps():
 
 
 def grid_of(recalibrator):
-    return recalibrator._kind.points(int(column(recalibrator, LEVEL))).tolist()
+    return recalibrator._stream.kind.points(int(column(recalibrator, LEVEL))).tolist()
 
 
 def test_guarantee_for_the_horizon_then_for_the_events():

@@ -14,7 +14,7 @@ from fullswap.kernels import experts as kernel
 from fullswap.kernels import logistic
 from fullswap.kernels.columns import LOST, MASS, ROUNDING, ROUNDING_MOST, ROUNDS, SQUARES
 from fullswap.online.kinds import kind_of
-from fullswap.theorems import IMAGINED
+from fullswap.theorems.recalibration import IMAGINED
 from naive.experts import SlowExperts, slow_rule
 from online.verbs import forecast, learn, place_of
 
@@ -171,14 +171,15 @@ def test_weights_stay_usable_over_a_long_run():
     outcomes = np.zeros(rounds)
     outcomes[-1000:] = 1.0
     recalibrator.run(np.full(rounds, 0.9), outcomes, record=False, progress=False)
-    row = recalibrator._rows.arena
+    row = recalibrator._stream.row
     _, mix, platt, bins = kernel.experts_parts(row, 1)
     shares = mix[kernel.SHARE]
     assert np.isfinite(row).all()
     assert (shares > 0).all() and shares.sum() == pytest.approx(1, abs=1e-12)
     # the model was wrong for long and is right now: the advice has turned
-    memo = np.empty(recalibrator._kind._memo)
-    kernel._advise(mix, platt, bins, np.array([0.9]), memo)
+    memo = np.empty(recalibrator._stream.kind._memo_size)
+    memo[kernel.MEMO_HEAD] = 0.9
+    kernel._advise(mix, platt, bins, memo)
     assert memo[kernel.ADVICE] > 0.8
 
 

@@ -17,7 +17,7 @@ from fullswap.kernels.experts import ADVICE_LOSS, PLAYED_LOSS, SHARE, UPDATES
 from fullswap.kernels.projection import project_simplex
 from fullswap.online.kinds import kind_of
 from fullswap.sets import Simplex
-from fullswap.theorems import IMAGINED
+from fullswap.theorems.recalibration import IMAGINED
 from naive.experts import SlowMeshExperts, slow_mesh_rule
 from online.verbs import forecast, learn, place_of
 

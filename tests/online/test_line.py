@@ -120,17 +120,17 @@ def test_learning_and_bookkeeping_are_those_of_plain_lists(n, seed, loss, realis
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_one_event_from_python_is_one_event_in_the_loop(loss):
-    """``line_step`` packs what ``line_learn`` reads, and says when the grid is due."""
+    """``line_update`` packs what ``line_learn`` reads, and says when the grid is due."""
     rng = np.random.default_rng(1)
     points = random_points(rng, 6, loss)
     number, rate = LOSSES[loss]
     one = row_with(PlainLine(points, loss).targets)
     other = one.copy()
-    how = np.array([number, *rate, 0.0, 0.25, 50.0])
+    frame = np.array([number, *rate, 0.0, 0.25, 50.0, *points])
     for t, y in enumerate(rng.random(100)):
         ticket = kernel.line_forecast(points, one)
         kernel.line_learn(points, one, number, rate, False, 0.25, ticket, 0, 0.7, y, t)
-        due = kernel.line_step(points, other, how, *ticket, 0, 0.7, y, t)
+        due = kernel.line_update(frame, other, t, 0, *ticket, 0.7, y)
         assert np.array_equal(one, other)
         assert due == (one[MASS] >= 50.0)
 

@@ -75,7 +75,7 @@ def test_each_round_is_the_reference_step(rule, step, name):
     """
     horizon = 300 if step is None else 100_000
     forecaster = Forecaster(horizon, step, rule, "distribution", seed=1)
-    points = forecaster._kind.points(0)
+    points = forecaster._stream.kind.points(0)
     n = len(points)
     if step is None:
         bank = GradientDescent(UNIT, StronglyConvexRate(SQUARED), points[:, None])

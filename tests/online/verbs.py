@@ -4,21 +4,22 @@ A play is what follows id and draw: (left, right, share, …) or (members, share
 """
 
 from fullswap.base.draws import Draws
+from fullswap.kernels import philox
 
 
 def uniform(seed, stream, number):
     """The draw of one id."""
-    return Draws(seed, stream).of(number)
+    return philox.uniform(Draws(seed, stream).source, number)
 
 
 def forecast(kind, row, context=None):
     """What would be played now; nothing changes."""
-    return kind.forecast(row, context)
+    return kind.forecaster(row, Draws(0).source)(context, 0)[2:]
 
 
 def learn(kind, row, play, drawn, outcome, scale, number):
     """Feed the outcome of a play on the row's own grid, whose draw was this place in it."""
-    return kind.learn(row, play, int(row[0]), drawn, outcome, scale, number)
+    return kind.learner(row, int(row[0]))(number, drawn, *play, scale, outcome)
 
 
 def place_of(shares, u):

@@ -44,7 +44,7 @@ def demand(holds: Any, what: str) -> None:
 
 def check_certificates(forecaster: OnlineForecaster, fresh: bool) -> None:
     """Finite, of the right signs, no less than the ledger gives; and true if nothing ran since."""
-    kind, row = forecaster._kind, forecaster._rows.arena
+    kind, row = forecaster._stream.kind, forecaster._stream.row
     demand(np.isfinite(row).all(), "row is finite")
     mass, level, scale = float(row[MASS]), int(row[LEVEL]), kind.spec.max_weight
     slack = TOLERANCE * scale * (1 + mass)
@@ -100,11 +100,11 @@ def drive(forecaster: OnlineForecaster) -> None:
     demand(forecaster.rounds == rounds + len(waiting) + 50, "all events were learnt")
     check_certificates(forecaster, fresh=False)
     text = forecaster.to_json()
-    if forecaster._rows.arena[NEXT_ID] <= MOST_IDS:  # else it is refused, as it should be
+    if forecaster._stream.row[NEXT_ID] <= MOST_IDS:  # else it is refused, as it should be
         again = type(forecaster).from_json(text)
         demand(again.to_json() == text, "what went on is read back")
-    width = forecaster._kind.row_width(int(forecaster._rows.arena[LEVEL]))
-    demand(len(forecaster._rows.arena) == width, "a row has the width of its grid")
+    width = forecaster._stream.kind.row_width(int(forecaster._stream.row[LEVEL]))
+    demand(len(forecaster._stream.row) == width, "a row has the width of its grid")
 
 
 def attack(name: str, count: int, seed: int) -> tuple[Counter, list[str]]:

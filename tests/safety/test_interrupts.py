@@ -47,11 +47,11 @@ def assert_sound(forecaster):
     text = forecaster.to_json()
     again = type(forecaster).from_json(text)
     assert again.to_json() == text
-    level = int(forecaster._rows.arena[0])
-    pending = forecaster._pending
-    counted = dict(pending._totals(forecaster._kind, level))
+    level = int(forecaster._stream.row[0])
+    pending = forecaster._stream.pending
+    counted = dict(pending._totals(level))
     pending.recount()
-    assert counted == pending._totals(forecaster._kind, level)
+    assert counted == pending._totals(level)
 
 
 def assert_same(forecaster, other, exactly=True):
@@ -145,7 +145,7 @@ def test_unit_weights_count_rounds_wherever_a_run_stops(monkeypatch):
     for after in range(1, length, max(length // 40, 1)):
         forecaster = Forecaster(seed=1)
         Stop(after)(lambda: forecaster.run(outcomes))  # noqa: B023
-        row = forecaster._rows.arena
+        row = forecaster._stream.row
         assert row[ROUNDS] == row[MASS]
 
 
@@ -190,12 +190,12 @@ def test_an_update_interrupted_before_its_refinement_is_refined():
     ticket = start.predict()
     learnt = start.copy()
     length = length_of(lambda: learnt.update(1.0, ticket))
-    assert int(learnt._rows.arena[0]) == 1
+    assert int(learnt._stream.row[0]) == 1
     for after in range(1, length + 1):
         forecaster = start.copy()
         Stop(after)(lambda: forecaster.update(1.0, ticket))  # noqa: B023
         if forecaster.rounds > start.rounds:
-            assert len(forecaster._rows.arena) == len(learnt._rows.arena)
+            assert len(forecaster._stream.row) == len(learnt._stream.row)
             assert_same(forecaster, learnt)
 
 
@@ -253,7 +253,7 @@ def test_signals_in_a_loop_of_single_events_lose_and_repeat_nothing(name):
     assert hits > 5
     assert_sound(forecaster)
     assert forecaster.rounds == len(outcomes)
-    if int(forecaster._rows.arena[2]) == len(outcomes):  # no id was passed over: the same draws
+    if int(forecaster._stream.row[2]) == len(outcomes):  # no id was passed over: the same draws
         for own, value in zip(contexts, outcomes, strict=True):
             plain.predict(*own)
             plain.update(value, weight=plain.max_weight)

@@ -79,7 +79,7 @@ def refuses(forecaster, change, match):
 def test_no_expert_has_lost_all_weight(name):
     """All weight on an absent model: the advice would be no number, and its cell anywhere."""
     forecaster = in_the_middle(name, False)
-    experts, kind = forecaster._kind.experts, forecaster._kind
+    experts, kind = forecaster._stream.kind.experts, forecaster._stream.kind
 
     def change(body):
         share = body["row"][HEAD + TOTALS : HEAD + TOTALS + experts]
@@ -94,8 +94,8 @@ def test_no_expert_has_lost_all_weight(name):
 def test_logits_of_tickets_are_those_of_probabilities(name):
     forecaster = in_the_middle(name, True)
     numbers = forecaster.pending[0].to_list()[3]
-    inputs, classes = forecaster._kind.inputs, forecaster.spec.classes
-    experts = forecaster._kind.experts
+    inputs, classes = forecaster._stream.kind.inputs, forecaster.spec.classes
+    experts = forecaster._stream.kind.experts
     place = {"experts": -experts - 1, "mesh": -classes * experts - 1}[name]
     assert -10 < numbers[place] < 10 and inputs == 1
 
@@ -112,8 +112,8 @@ def test_points_of_tiny_mass_have_means_that_are_outcomes(name):
     if name == "experts":  # of few points all have learnt
         forecaster = Recalibrator("1%", seed=1)
         run(forecaster, 20, np.random.default_rng(1))
-    kind = forecaster._kind
-    columns = kind.point_columns(forecaster._rows.arena)
+    kind = forecaster._stream.kind
+    columns = kind.point_columns(forecaster._stream.row)
     weight = {"line": 1, "simplex": 0, "experts": 0, "mesh": 0}[name]
     fresh = int(np.flatnonzero(columns[:, weight] == 0)[0])
     for huge in (1e200, -1e200, 1e-10):
@@ -139,7 +139,7 @@ def test_logits_of_the_log_loss_are_bounded():
 @pytest.mark.parametrize("value", [1e-200, 1e17, -1.0])
 def test_recalibrations_know_no_less_than_at_first(name, value):
     forecaster = in_the_middle(name, False)
-    begin = HEAD + TOTALS + 3 * forecaster._kind.experts
+    begin = HEAD + TOTALS + 3 * forecaster._stream.kind.experts
     place = begin + {"experts": 2, "mesh": 1}[name]
 
     def change(body):
@@ -277,7 +277,7 @@ def test_unit_weights_above_the_largest_are_refused_by_run_as_by_update():
     for act in (lambda: forecaster.update(1), lambda: forecaster.run([1, 0])):
         with pytest.raises(ValueError, match="weight must lie in"):
             act()
-    assert forecaster._rows.arena[ROUNDS] == 0
+    assert forecaster._stream.row[ROUNDS] == 0
 
 
 # --- specs by hand ------------------------------------------------------------------------------
