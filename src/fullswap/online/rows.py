@@ -58,7 +58,7 @@ class Rows:
         arena[top : top + more] = np.tile(blank, len(streams))
         own = np.array([words(stream) for stream in streams], np.uint64).reshape(-1, 2)
         starts = np.concatenate((self.start, top + width * np.arange(len(streams))))
-        both = np.concatenate((self.words, own))
+        both = np.concatenate((self.words[: len(self.start)], own))
         room = self._room.copy()
         room[0] = top + more
         # what is new becomes visible last and at once
@@ -102,6 +102,7 @@ class Rows:
 
     def put(self, stream: int, row: Vector) -> None:
         """Replace the row of a stream by one from outside, which has been checked."""
+        self.kind.reach(int(row[LEVEL]))
         if len(self.start) == 1:
             self.arena = np.array(row)
             self._room[0] = len(row)
@@ -127,6 +128,11 @@ class Rows:
             self.kind.kernel, self.arena, self.start, self._room, self.words, self.seed, streams,
             *arguments,
         )  # fmt: skip
+        return done
+
+    def peek(self, streams: Indices, arguments: tuple[Any, ...]) -> int:
+        """Hand events to compiled code that only looks; see ``fullswap.kernels.events.peek``."""
+        done: int = events.peek(self.kind.kernel, self.arena, self.start, streams, *arguments)
         return done
 
 
