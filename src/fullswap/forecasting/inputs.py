@@ -66,15 +66,15 @@ def class_rows(outcomes: Any, classes: int) -> Any:
     return checks.probabilities("outcomes", array)
 
 
-def scale_of(weight: Any, max_weight: float) -> float:
+def scale_of(weight: Any, max_weight: float, name: str = "weight") -> float:
     """A weight as a share of the largest."""
     try:
-        number = checks.number("weight", weight)
+        number = checks.number(name, weight)
     except ValueError:
         number = np.nan
     scale = number / max_weight
     if not 0 <= scale <= 1:
-        checks.refuse("weight", f"lie in [0, max_weight = {max_weight}]", weight)
+        checks.refuse(name, f"lie in [0, max_weight = {max_weight}]", weight)
     return float(scale)
 
 

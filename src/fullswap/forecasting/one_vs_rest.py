@@ -98,7 +98,7 @@ class OneVsRest:
         return Stream(self._rows, Draws(self._seed, k), Pending(), k, (k,))
 
     def add_class(self) -> None:
-        """One more class, behind the others: one that nobody had heard of. It begins without events."""
+        """One more class, behind the others; it begins without events, as something unheard of."""
         checks.whole("classes", self.classes + 1, LEAST_CLASSES, MOST_CLASSES)
         if self.pending:
             raise ValueError("add_class must come when every forecast had its outcome, got pending")

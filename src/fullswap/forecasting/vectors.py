@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fullswap.base import checks
@@ -88,7 +86,7 @@ class OneVsRestRun:
         return normalised(self.record.draw(rng).reshape(-1, self.classes))
 
 
-def normalised(rows: Any) -> Any:
+def normalised(rows: Points) -> Points:
     """Rows (…, K) of numbers >= 0 divided by their sums; uniform where all are 0.
 
     Examples
@@ -98,5 +96,8 @@ def normalised(rows: Any) -> Any:
            [0.33, 0.33, 0.33]])
     """
     sums = checks.row_sums(rows)
+    if sums.all():
+        divided: Points = rows / sums[..., None]
+        return divided
     safe = np.where(sums > 0, sums, 1.0)[..., None]
     return np.where(sums[..., None] > 0, rows / safe, 1.0 / rows.shape[-1])
