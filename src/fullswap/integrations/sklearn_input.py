@@ -28,14 +28,14 @@ def checked_weights(sample_weight: Any, events: int) -> Any:
     weights = checks.vector("sample_weight", sample_weight, events)
     checks.refuse_at("sample_weight", "be at least 0", weights, weights < 0)
     if not weights.any():
-        checks.refuse("sample_weight", "be positive in some row", sample_weight)
+        checks.refuse("sample_weight", "not be zero in all rows", sample_weight)
     return weights
 
 
 def check_below(weights: Any, max_weight: float) -> None:
     """Refuse a batch before the estimator learns from it."""
     if weights is not None:
-        rule = f"be at most max_weight = {max_weight}, the largest there will be"
+        rule = f"be at most max_weight = {max_weight}"
         checks.refuse_at("sample_weight", rule, weights, weights > max_weight)
 
 
