@@ -105,7 +105,7 @@ def test_draws_where_shares_are_rounded_down():
     assert record.draw(Last()).tolist() == [0.5]
 
 
-# --- classes that are heard of late -----------------------------------------------------------------
+# --- classes that are heard of late ---------------------------------------------------------------
 
 
 def test_a_class_added_at_once_was_there_from_the_beginning():

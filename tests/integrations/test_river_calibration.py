@@ -131,7 +131,7 @@ def test_bare_probabilities_equal_a_loop():
 
 
 def test_labels_that_emerge_are_classes_of_their_own():
-    """In distribution mode each label is as if a recalibrator of its own had been fed from then on."""
+    """In distribution mode each label is as a recalibrator of its own that is fed from then on."""
     model = Calibrated(naive_bayes.GaussianNB(), feedback="distribution")
     plain = naive_bayes.GaussianNB()
     loops, known = {}, []

@@ -7,6 +7,11 @@ from hypothesis import strategies as st
 
 pytest.importorskip("sklearn")
 
+from sklearn import datasets
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+
+from fullswap.forecasting import OneVsRest, Recalibrator
 from integration_cases import (
     binned_error,
     brier,
@@ -16,12 +21,6 @@ from integration_cases import (
     probabilities,
     state,
 )
-from sklearn import datasets
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.naive_bayes import GaussianNB
-
-from fullswap.forecasting import OneVsRest, Recalibrator
-
 
 # --- what it is for -------------------------------------------------------------------------
 
@@ -181,7 +180,8 @@ def test_several_classes_jointly_or_one_by_one(classes, multiclass, joint):
 def test_random_states_of_scikit_learn():
     p, y = probabilities(100)
     same = [
-        state(online(random_state=np.random.RandomState(5)).fit(p, y)) for _ in range(2)  # noqa: NPY002
+        state(online(random_state=np.random.RandomState(5)).fit(p, y))
+        for _ in range(2)  # noqa: NPY002
     ]
     assert same[0] == same[1]
     fresh = [state(online(random_state=None).fit(p, y)) for _ in range(2)]

@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from integration_cases import correlated, online, probabilities, state
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
@@ -17,6 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fullswap.integrations.sklearn import CalibratedOnlineClassifier
+from integration_cases import correlated, online, probabilities, state
 
 STREAM = "the rows are a stream: a weight of 2 is one event that counts more, not two events"
 EXPECTED = {

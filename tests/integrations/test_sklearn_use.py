@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from integration_cases import correlated, online, probabilities, state
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -20,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from fullswap.forecasting import Recalibrator
-
+from integration_cases import correlated, online, probabilities, state
 
 # --- estimators -------------------------------------------------------------------------------
 
@@ -52,7 +51,9 @@ def test_a_frozen_estimator_brings_its_classes():
     model = online(frozen, multiclass="one_vs_rest").fit(X[y < 2], y[y < 2])
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba(X).shape == (200, 3)
-    with pytest.raises(ValueError, match=r"classes must hold all that .* knows, \[0, 1, 2\], got \[0, 1\]"):
+    with pytest.raises(
+        ValueError, match=r"classes must hold all that .* knows, \[0, 1, 2\], got \[0, 1\]"
+    ):
         online(frozen).partial_fit(X[y < 2], y[y < 2], classes=[0, 1])
 
 

@@ -43,8 +43,8 @@ class Calibrated(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
     Notes
     -----
     With labels False and True there is one recalibrator, with its guarantee. Other labels need
-    not be known beforehand: `fullswap.forecasting.OneVsRest` begins with the second of them, and each later
-    one is one more class of it. Each label has a guarantee, the vectors have none.
+    not be known beforehand: `fullswap.forecasting.OneVsRest` begins with the second of them, and
+    each later one is one more class of it. Each label has a guarantee, the vectors have none.
 
     Labels may come late: call `learn_one` when they do. The model is scored then.
 

@@ -63,8 +63,9 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     step, horizon, feedback
         As in `fullswap.Recalibrator`.
     multiclass : {"auto", "joint", "one_vs_rest"}
-        For three or more classes: a recalibrator of whole vectors, or `fullswap.forecasting.OneVsRest`, which
-        gives vectors without a guarantee. "auto" is joint for up to five classes.
+        For three or more classes: a recalibrator of whole vectors, or
+        `fullswap.forecasting.OneVsRest`, which gives vectors without a guarantee. "auto" is
+        joint for up to five classes.
     max_weight : float or None
         Largest sample weight there will be. None: the largest in the first data, or 1.
     cv : int, splitter or iterable of (train, test)
