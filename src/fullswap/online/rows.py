@@ -58,6 +58,7 @@ class Rows:
         arena[top : top + more] = np.tile(blank, len(streams))
         own = np.array([words(stream) for stream in streams], np.uint64).reshape(-1, 2)
         starts = np.concatenate((self.start, top + width * np.arange(len(streams))))
+        # cut: an interrupt may have come when words were there and starts were not
         both = np.concatenate((self.words[: len(self.start)], own))
         room = self._room.copy()
         room[0] = top + more
