@@ -1,7 +1,5 @@
 """Gambit's file formats: every feature of the syntax, and every way to be damaged."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,9 +11,7 @@ from fullswap.games.extensive.tree import CHANCE
 from fullswap.games.files import efg, nfg, parse, read
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.verify import verify
-
-GAMES = Path(__file__).resolve().parents[2] / "shared" / "data" / "games"
-FILES = sorted(GAMES.glob("*.[en]fg")) if GAMES.is_dir() else []
+from written_games import FILES, write
 
 PAYOFFS = 'NFG 1 R "Selten" { "one" "two" } { 3 2 } 1 1 0 2 0 2 1 1 0 3 2 0'
 OUTCOMES = """NFG 1 R "Selten" { "one" "two" }
@@ -57,9 +53,9 @@ def table(text):
     return nfg.parse(Scanner(text, "table.nfg"))
 
 
-@pytest.mark.skipif(not FILES, reason="the folder of games is not there")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_every_file_is_read(file):
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_is_read(name, tmp_path):
+    file = write(tmp_path, name)
     game = read(file)
     wanted = Vectors if file.suffix == ".nfg" else SequenceForm
     assert all(isinstance(actions, wanted) for actions in game.actions)
@@ -67,18 +63,16 @@ def test_every_file_is_read(file):
     assert np.isfinite(game.payoffs(rows)).all()
 
 
-@pytest.mark.skipif(not FILES, reason="the folder of games is not there")
-def test_a_tree_and_its_strategic_form_agree():
+def test_a_tree_and_its_strategic_form_agree(tmp_path):
     tables = [
         game.table([np.arange(actions.size) for actions in game.actions])
-        for game in (read(GAMES / f"contrib_games_cent2.{kind}") for kind in ("efg", "nfg"))
+        for game in (read(write(tmp_path, f"centipede.{kind}")) for kind in ("efg", "nfg"))
     ]
     np.testing.assert_allclose(tables[0], tables[1], atol=5e-4)  # three decimals in the file
 
 
-@pytest.mark.skipif(not FILES, reason="the folder of games is not there")
-def test_sizes_of_kuhn_poker():
-    game = read(GAMES / "os_kuhn_poker.efg")
+def test_sizes_of_kuhn_poker(tmp_path):
+    game = read(write(tmp_path, "kuhn_poker.efg"))
     assert [actions.size for actions in game.actions] == [27, 64]
     assert [actions.dim for actions in game.actions] == [13, 13]
 

@@ -1,7 +1,5 @@
 """Game trees against walks through them and lists of all strategies."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -13,15 +11,14 @@ from fullswap.games.files import efg
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.zoo import kuhn_poker
 from random_forms import check_payoffs, random_tree
+from written_games import FILES, write
 
-GAMES = Path(__file__).resolve().parents[2] / "shared" / "data" / "games"
-FILES = sorted(GAMES.glob("*.efg")) if GAMES.is_dir() else []
+TREES = [name for name in FILES if name.endswith(".efg")]
 
 
-@pytest.mark.skipif(not FILES, reason="the folder of games is not there")
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_payoffs_of_files_agree_with_walks(file):
-    tree = efg.parse(Scanner(file.read_text(encoding="utf-8"), file.name))
+@pytest.mark.parametrize("name", TREES)
+def test_payoffs_of_files_agree_with_walks(name):
+    tree = efg.parse(Scanner(FILES[name], name))
     check_payoffs(tree, np.random.default_rng(1), most=60 if tree.nodes > 60 else 600)
 
 
@@ -76,9 +73,9 @@ def test_value_of_kuhn_poker():
     np.testing.assert_allclose(game.payoffs(joint).sum(axis=1), 0, atol=1e-15)
 
 
-@pytest.mark.skipif(not FILES, reason="the folder of games is not there")
-def test_value_of_kuhn_poker_from_a_file():
-    assert zero_sum_value(read(GAMES / "os_kuhn_poker.efg")) == pytest.approx(-1 / 18, abs=1e-9)
+def test_value_of_kuhn_poker_from_a_file(tmp_path):
+    game = read(write(tmp_path, "kuhn_poker.efg"))
+    assert zero_sum_value(game) == pytest.approx(-1 / 18, abs=1e-9)
 
 
 def test_strategies_in_words():

@@ -66,7 +66,7 @@ class Record:
         """Means of the mixtures, shape (T,) or (T, A)."""
         total = np.zeros((len(self), *self.points.shape[1:]))
         # column by column, in the order in which a single forecast adds them up
-        for column in range(self.indices.shape[1]):
+        for column in np.flatnonzero(self.weights.any(axis=0)):
             weights = self.weights[:, column]
             values = self.points[self.indices[:, column]]
             total += (weights if values.ndim == 1 else weights[:, None]) * values
@@ -78,6 +78,15 @@ class Record:
         if self.issued_indices is None:
             checks.refuse("issued_indices", "be given where draws are read", None)
         drawn: NDArray[np.float64] = self.points[self.issued_indices]
+        return drawn
+
+    def draw(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """A point from each mixture, whatever was issued, shape (T,) or (T, A)."""
+        reached = np.cumsum(self.weights, axis=1) > rng.random(len(self))[:, None]
+        # rounding may leave the whole sum below the draw: then it is the last point with a weight
+        last = self.weights.shape[1] - 1 - np.argmax(self.weights[:, ::-1] > 0, axis=1)
+        columns = np.where(reached[:, -1], np.argmax(reached, axis=1), last)
+        drawn: NDArray[np.float64] = self.points[self.indices[np.arange(len(self)), columns]]
         return drawn
 
     @property

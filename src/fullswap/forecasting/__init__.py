@@ -8,8 +8,9 @@ which one is drawn and issued; its guarantee, a number, stands beside the measur
 from fullswap.forecasting.bank import Bank
 from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.multiclass import MulticlassForecaster
-from fullswap.forecasting.one_vs_rest import OneVsRest, OneVsRestForecast, OneVsRestRun
+from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.forecasting.vectors import OneVsRestForecast, OneVsRestRun
 from fullswap.online.tickets import Forecast
 
 __all__ = [

@@ -69,15 +69,15 @@ def class_rows(outcomes: Any, classes: int) -> Any:
     return checks.probabilities("outcomes", array)
 
 
-def scale_of(weight: Any, max_weight: float) -> float:
+def scale_of(weight: Any, max_weight: float, name: str = "weight") -> float:
     """A weight as a share of the largest."""
     try:
-        number = checks.number("weight", weight)
+        number = checks.number(name, weight)
     except ValueError:
         number = np.nan
     scale = number / max_weight
     if not 0 <= scale <= 1:
-        checks.refuse("weight", f"lie in [0, max_weight = {max_weight}]", weight)
+        checks.refuse(name, f"lie in [0, max_weight = {max_weight}]", weight)
     return float(scale)
 
 
@@ -108,7 +108,7 @@ def context_of(p: Any, models: int, classes: int) -> Any:
         array = array[None]
     if array.shape != shape:
         checks.refuse_shape("p", _shown(shape, models), array)
-    return event_of(_checked(array[None], models, classes), 0)
+    return event_of(_checked(array[None], models, classes > 2), 0)
 
 
 def event_of(contexts: Any, event: int) -> Any:
@@ -118,15 +118,19 @@ def event_of(contexts: Any, event: int) -> Any:
     return float(contexts[event, 0]) if contexts.shape[1:] == (1,) else contexts[event]
 
 
-def contexts_of(p: Any, models: int, classes: int) -> Any:
-    """Probabilities of many events, shape (T, models) or (T, models, K)."""
-    shape = (models,) if classes == 2 else (models, classes)
+def contexts_of(p: Any, models: int, classes: int, vectors: bool | None = None) -> Any:
+    """Probabilities of many events, shape (T, models), or as vectors (T, models, K).
+
+    ``vectors=None``: for more than two classes.
+    """
+    vectors = classes > 2 if vectors is None else vectors
+    shape = (models, classes) if vectors else (models,)
     array = checks.numbers("p", p)
     if models == 1 and array.ndim and array.shape[1:] == shape[1:]:
         array = array[:, None]
     if array.ndim != 1 + len(shape) or array.shape[1:] != shape:
         checks.refuse_shape("p", _shown((-1, *shape), models).replace("-1", "T"), p)
-    return _checked(np.ascontiguousarray(array, dtype=float), models, classes)
+    return _checked(np.ascontiguousarray(array, dtype=float), models, vectors)
 
 
 def _shown(shape: tuple[int, ...], models: int) -> str:
@@ -134,17 +138,18 @@ def _shown(shape: tuple[int, ...], models: int) -> str:
     return str(shape if models > 1 else tuple(k for k in shape if k != 1))
 
 
-def _checked(array: Any, models: int, classes: int) -> Any:
+def _checked(array: Any, models: int, vectors: bool) -> Any:
     checks.unit("p", array, absent=models > 1)
-    absent = np.isnan(array)
-    if classes > 2:  # a model is absent if any of its entries is
-        absent = absent.any(axis=2)
-    alone = absent.all(axis=1)
-    if alone.any():
-        raise ValueError(
-            f"p must have a model present, got only NaN in event {int(alone.argmax())}"
-        )
-    if classes == 2:
+    if models > 1:
+        absent = np.isnan(array)
+        if vectors:  # a model is absent if any of its entries is
+            absent = absent.any(axis=2)
+        alone = absent.all(axis=1)
+        if alone.any():
+            raise ValueError(
+                f"p must have a model present, got only NaN in event {int(alone.argmax())}"
+            )
+    if not vectors:
         return array
     totals = array.sum(axis=2)
     wrong = np.abs(totals - 1) > checks.ROW_TOLERANCE  # not for NaN: absent

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws
 from fullswap.base.progress import Progress
-from fullswap.base.protocols import Points, Vector
-from fullswap.base.records import Record
+from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate, Quantity, Subject
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
@@ -29,91 +28,28 @@ from fullswap.forecasting.inputs import (
 )
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
+from fullswap.forecasting.vectors import OneVsRestForecast, OneVsRestRun, normalised
 from fullswap.kernels.columns import NEXT_ID, ROUNDS
 from fullswap.online.kinds import kind_of
-from fullswap.online.loop import STRETCH, joined, record_of, run_events
+from fullswap.online.loop import (
+    STRETCH,
+    Recorded,
+    joined,
+    peek_events,
+    record_of,
+    run_events,
+)
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.stream import Stream, is_fresh
 from fullswap.online.tickets import Forecast, Pending
 
-MOST_CLASSES = 1000
+LEAST_CLASSES, MOST_CLASSES = 2, 1000
 FIELDS = frozenset({"spec", "seed", "classes"})
 NOT_GUARANTEED = (
     "each class's own forecasts are calibrated before they are normalised (certificates()), "
     "which bounds nothing for the normalised vectors"
 )
-
-
-class OneVsRestForecast:
-    """One forecast: K binary forecasts, and the vectors that they make when normalised.
-
-    Attributes
-    ----------
-    parts : tuple of Forecast
-        The binary forecast of each class; these are what is calibrated.
-    """
-
-    __slots__ = ("parts",)
-
-    def __init__(self, parts: tuple[Forecast, ...]) -> None:
-        self.parts = parts
-
-    @property
-    def id(self) -> int:
-        """Names the forecast when its outcome arrives late."""
-        return self.parts[0].id
-
-    @property
-    def unnormalised(self) -> Vector:
-        """What each class issued, shape (K,)."""
-        return np.array([part.issued for part in self.parts])
-
-    @property
-    def issued(self) -> Vector:
-        """The issued vector, shape (K,): sums to 1."""
-        return normalised(self.unnormalised)
-
-    @property
-    def mean(self) -> Vector:
-        """The means of the classes, normalised, shape (K,)."""
-        return normalised(np.array([part.mean for part in self.parts]))
-
-    def __repr__(self) -> str:
-        return f"OneVsRestForecast(id={self.id}, issued={self.issued!r})"
-
-
-class OneVsRestRun:
-    """Forecasts of a run of T events; ``record`` has those of all classes, event by event."""
-
-    def __init__(self, record: Record, classes: int) -> None:
-        self.record, self.classes = record, classes
-
-    def __len__(self) -> int:
-        return len(self.record) // self.classes
-
-    def part(self, k: int) -> Record:
-        """The forecasts of class k."""
-        whole, own = self.record, slice(k, None, self.classes)
-        assert whole.issued_indices is not None
-        return Record.of_forecasts(
-            whole.points, whole.indices[own], whole.weights[own], whole.issued_indices[own]
-        )
-
-    @property
-    def unnormalised(self) -> Points:
-        """What each class issued, shape (T, K)."""
-        return self.record.issued.reshape(-1, self.classes)
-
-    @property
-    def issued(self) -> Points:
-        """The issued vectors, shape (T, K)."""
-        return normalised(self.unnormalised)
-
-    @property
-    def mean(self) -> Points:
-        """The means of the classes, normalised, shape (T, K)."""
-        return normalised(self.record.mean.reshape(-1, self.classes))
 
 
 class OneVsRest:
@@ -150,16 +86,32 @@ class OneVsRest:
             checks.refuse("pattern", "be a forecaster of yes-or-no events", pattern)
         if not is_fresh(pattern._stream.row) or pattern.pending:
             checks.refuse("pattern", "be a forecaster without events", pattern)
-        least = 3 if pattern.spec.models else 2
-        checks.whole("classes", classes, least, MOST_CLASSES)
+        checks.whole("classes", classes, LEAST_CLASSES, MOST_CLASSES)
         self._adopt(int(classes), pattern.spec, pattern._stream.draws.seed)
 
     def _adopt(self, classes: int, spec: Spec, seed: int) -> None:
-        self.classes, self._spec, self._seed = classes, spec, seed
+        self._spec, self._seed = spec, seed
         self._rows = Rows(kind_of(spec), seed, list(range(classes)))
-        self._parts = tuple(
-            Stream(self._rows, Draws(seed, k), Pending(), k, (k,)) for k in range(classes)
-        )
+        self._parts = tuple(self._part(k) for k in range(classes))
+
+    def _part(self, k: int) -> Stream:
+        return Stream(self._rows, Draws(self._seed, k), Pending(), k, (k,))
+
+    def add_class(self) -> None:
+        """One more class, behind the others; it begins without events, as something unheard of."""
+        checks.whole("classes", self.classes + 1, LEAST_CLASSES, MOST_CLASSES)
+        if self.pending:
+            raise ValueError("add_class must come when every forecast had its outcome, got pending")
+        if len(self._rows) == self.classes:  # else an interrupt came behind this
+            self._rows.add([self.classes])
+        part = self._part(self.classes)
+        part.row[NEXT_ID] = self._parts[0].row[NEXT_ID]  # forecasts of all classes have one id
+        self._parts = (*self._parts, part)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes K."""
+        return len(self._parts)
 
     @property
     def spec(self) -> Spec:
@@ -200,6 +152,23 @@ class OneVsRest:
         contexts = self._contexts(None if p is None else np.asarray(p)[None])
         mixtures = [part.peek(self._context(contexts, 0, part.index)) for part in self._parts]
         return normalised(np.array([float(m.weights @ m.points) for m in mixtures]))
+
+    def peek_many(self, p: Any) -> OneVsRestRun:
+        """What would be forecast in each of many events if it came next; nothing changes.
+
+        ``p`` as for ``run``: there are models.
+        """
+        contexts = self._contexts(p)
+        if contexts is None:
+            checks.refuse("pattern", "be a Recalibrator where p differs from event to event", None)
+        streams = np.tile(np.arange(self.classes), len(contexts))
+        recorded = peek_events(self._rows, streams, _by_class(contexts))
+        return self._run_of(recorded, drawn=False)
+
+    def _run_of(self, recorded: Recorded, drawn: bool = True) -> OneVsRestRun:
+        kind = self._rows.kind
+        record = record_of(kind, kind.level_in_view(recorded[2]), recorded)
+        return OneVsRestRun(record if drawn else replace(record, issued_indices=None), self.classes)
 
     def update(self, outcome: Any, forecast: Any = None, weight: float = 1.0) -> None:
         """Learn the outcome of a forecast: a class, or K probabilities."""
@@ -268,9 +237,8 @@ class OneVsRest:
                 bar.update(done)
         if not record:
             return None
-        kind = self._rows.kind
-        whole = joined([part for part in parts if part is not None], kind.width)
-        return OneVsRestRun(record_of(kind, kind.level_in_view(whole[2]), whole), self.classes)
+        width = self._rows.kind.width
+        return self._run_of(joined([part for part in parts if part is not None], width))
 
     def _contexts(self, p: Any) -> Any:
         """Probabilities (T, models, K), checked; None without models."""
@@ -278,7 +246,7 @@ class OneVsRest:
             if p is not None:
                 checks.refuse("p", "be left out: no model is recalibrated", p)
             return None
-        return contexts_of(p, self._spec.models, self.classes)
+        return contexts_of(p, self._spec.models, self.classes, vectors=True)
 
     @staticmethod
     def _context(contexts: Any, event: int, k: int) -> Any:
@@ -329,21 +297,18 @@ class OneVsRest:
         spec, parts = Spec.from_dict(stored["spec"]), stored["classes"]
         if spec.classes != 2 or spec.kind == "simplex":
             checks.refuse("spec", "be of a forecaster of yes-or-no events", spec.kind)
-        least = 3 if spec.models else 2
-        if not isinstance(parts, list) or not least <= len(parts) <= MOST_CLASSES:
-            checks.refuse(
-                "classes", f"be a list of {least} to {MOST_CLASSES}", type(parts).__name__
-            )
+        if not isinstance(parts, list) or not LEAST_CLASSES <= len(parts) <= MOST_CLASSES:
+            size = f"be a list of {LEAST_CLASSES} to {MOST_CLASSES}"
+            checks.refuse("classes", size, type(parts).__name__)
         entries = []
         for k, entry in enumerate(parts):
             if not isinstance(entry, list) or len(entry) != 2:
                 checks.refuse("classes", "be [row, pending] each", entry)
             entries.append(unpack_stream(spec, entry[0], entry[1], (k,)))
-        counts = {
-            (row[ROUNDS], row[NEXT_ID], tuple(ticket.id for ticket in tickets))
-            for row, tickets in entries
-        }
-        if len(counts) > 1:
+        ids = {(row[NEXT_ID], tuple(ticket.id for ticket in tickets)) for row, tickets in entries}
+        rounds = [row[ROUNDS] for row, _ in entries]
+        # later classes may have been added after some events
+        if len(ids) > 1 or rounds != sorted(rounds, reverse=True):
             raise ValueError("classes must have seen the same events, got others")
         self = object.__new__(cls)
         self._adopt(len(parts), spec, unpack_number("seed", stored["seed"]))
@@ -377,17 +342,3 @@ def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate
         (broken,),
         subject=Subject(parts[0].subject),
     )
-
-
-def normalised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows (…, K) of numbers >= 0 divided by their sums; uniform where all are 0.
-
-    Examples
-    --------
-    >>> normalised(np.array([[0.5, 0.5, 1.0], [0.0, 0.0, 0.0]])).round(2)
-    array([[0.25, 0.25, 0.5 ],
-           [0.33, 0.33, 0.33]])
-    """
-    sums = checks.row_sums(rows)
-    safe = np.where(sums > 0, sums, 1.0)[..., None]
-    return np.where(sums[..., None] > 0, rows / safe, 1.0 / rows.shape[-1])

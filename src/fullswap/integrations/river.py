@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from fullswap.base import checks
+from fullswap.base.protocols import Points
+from fullswap.base.records import Record
 from fullswap.certificates import Certificate
+from fullswap.forecasting.inputs import scale_of
+from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.forecasting.vectors import OneVsRestRun
 
 try:
     from river import base
@@ -20,7 +25,7 @@ except ImportError as error:
     ) from error
 
 
-class Calibrated(base.Wrapper, base.Classifier):
+class Calibrated(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
     """Classifier whose probabilities stay calibrated while labels keep arriving.
 
     `learn_one` scores the wrapped classifier before it learns, so that calibration learns from
@@ -32,14 +37,14 @@ class Calibrated(base.Wrapper, base.Classifier):
     classifier : base.Classifier or None
         The model to recalibrate; one without probabilities counts as certain of its label.
         None: x itself holds probabilities, label by label, as `predict_proba_one` gives them.
-    bins, step, horizon, method, feedback, max_weight, seed
+    step, horizon, feedback, max_weight, seed
         As in `fullswap.Recalibrator`. The weight of an event is the keyword ``w`` of `learn_one`.
 
     Notes
     -----
     With labels False and True there is one recalibrator, with its guarantee. Other labels need
-    not be known beforehand: each gets its own recalibrator when it first appears, and the results
-    are divided by their sum; each then has a guarantee, the divided vector has none.
+    not be known beforehand: `fullswap.forecasting.OneVsRest` begins with the second of them, and
+    each later one is one more class of it. Each label has a guarantee, the vectors have none.
 
     Labels may come late: call `learn_one` when they do. The model is scored then.
 
@@ -56,33 +61,34 @@ class Calibrated(base.Wrapper, base.Classifier):
         self,
         classifier: base.Classifier | None = None,
         *,
-        bins: int | None = 20,
-        step: float | None = None,
+        step: float | str | None = 0.05,
         horizon: int | None = None,
-        method: str = "experts",
         feedback: str = "realised",
         max_weight: float = 1.0,
-        seed: int | None = 0,
+        seed: int | None = None,
     ) -> None:
         self.classifier = classifier
-        self.bins = bins
         self.step = step
         self.horizon = horizon
-        self.method = method
         self.feedback = feedback
         self.max_weight = max_weight
         self.seed = seed
         # Whether the labels are False and True; None until the first label tells.
         self._binary = None if self._multiclass else True
-        self._calibrators: dict[Any, Recalibrator] = {}
-        first = self._new_calibrator(0)  # also where there is no label yet: it checks the settings
-        if self._binary:
-            self._calibrators[True] = first
+        self._places: dict[Any, int] = {}
+        self._calibrator: Recalibrator | OneVsRest = Recalibrator(
+            step, horizon=horizon, feedback=feedback, max_weight=max_weight, seed=seed
+        )
 
     @property
-    def calibrators(self) -> dict[Any, Recalibrator]:
-        """The recalibrators by label; of labels False and True, that of True alone."""
-        return dict(self._calibrators)
+    def calibrator(self) -> Recalibrator | OneVsRest:
+        """What has learnt from the scores; its classes, if many, are in the order of `labels`."""
+        return self._calibrator
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels with a certificate: of False and True, True alone."""
+        return [True] if self._binary else list(self._places)
 
     def learn_one(self, x: dict[Any, Any], y: Any, **kwargs: Any) -> None:
         """Score x, let the classifier learn, then recalibrate with the score and the label.
@@ -98,22 +104,25 @@ class Calibrated(base.Wrapper, base.Classifier):
         """
         binary = isinstance(y, bool | np.bool_) if self._binary is None else self._binary
         if binary and y not in (False, True):
-            raise ValueError(f"y must be False or True for this classifier, got {y!r}")
-        weight = self._checked_weight(kwargs.get("w", 1.0))
+            checks.refuse("y", "be False or True for this classifier", y)
+        weight = kwargs.get("w", 1.0)
+        scale_of(weight, self.max_weight, "w")
         scores = self._scores(x)
         self._wrapped_model.learn_one(x, y, **kwargs)
         self._binary = binary
-        labels = [True] if binary else dict.fromkeys([*self._calibrators, *scores, y])
-        for label in labels:
-            if label not in self._calibrators:
-                self._calibrators[label] = self._new_calibrator(len(self._calibrators))
-            calibrator = self._calibrators[label]
-            forecast = calibrator.predict(self._score_of(label, scores))
-            calibrator.update(float(y == label), forecast, weight)
+        if not binary:
+            for label in (*scores, y):
+                self._meet(label)
+        calibrator = self._calibrator
+        if isinstance(calibrator, OneVsRest):
+            p, classes = self._vector(scores), [self._places[y]]
+            calibrator.run(p, classes, sample_weight=[weight], record=False, progress=False)
+        elif binary:
+            calibrator.update(float(y), calibrator.predict(_score_of_true(scores)), weight)
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """Mean of the recalibrated distribution, label by label; the state does not change."""
-        return self._recalibrated(x, lambda calibrator, p: float(calibrator.peek(p).mean), kwargs)
+        return self._recalibrated(self._scores(x, **kwargs), lambda forecasts: forecasts.mean)
 
     def sample_one(self, x: dict[Any, Any], rng: np.random.Generator) -> dict[Any, float]:
         """A draw from the recalibrated distribution, label by label; the state does not change.
@@ -121,33 +130,45 @@ class Calibrated(base.Wrapper, base.Classifier):
         This is what to publish where the guarantee is for issued forecasts; its law is that of
         the draws which `learn_one` makes for itself.
         """
-
-        def draw(calibrator: Recalibrator, p: float) -> float:
-            mixture = calibrator.peek(p)
-            return float(rng.choice(mixture.points, p=mixture.weights / mixture.weights.sum()))
-
-        return self._recalibrated(x, draw, {})
+        return self._recalibrated(self._scores(x), lambda forecasts: forecasts.draw(rng))
 
     def certificate(self, label: Any = True) -> Certificate:
         """What was measured for a label over the events learnt, beside what is guaranteed."""
-        if label not in self._calibrators:
-            raise ValueError(f"label must be one of {list(self._calibrators)}, got {label!r}")
-        return self._calibrators[label].certificate()
+        if label not in self.labels:
+            checks.refuse("label", f"be one of {self.labels}", label)
+        if isinstance(self._calibrator, OneVsRest):
+            return self._calibrator.certificates()[self._places[label]]
+        return self._calibrator.certificate()
+
+    def _meet(self, label: Any) -> None:
+        """A label that may be new: with the second there is something to calibrate."""
+        if label in self._places:
+            return
+        if isinstance(self._calibrator, OneVsRest):
+            self._calibrator.add_class()
+        elif self._places:
+            self._calibrator = OneVsRest(2, self._calibrator)
+        self._places[label] = len(self._places)
+
+    def _vector(self, scores: dict[Any, float]) -> Points:
+        """Scores of the labels met so far, as one row that adds up to 1."""
+        met = _normalised({label: scores.get(label, 0.0) for label in self._places})
+        return np.array([list(met.values())])
 
     def _recalibrated(
-        self, x: dict[Any, Any], value: Callable[[Recalibrator, float], float], kwargs: Any
+        self, scores: dict[Any, float], value: Callable[[Record | OneVsRestRun], Any]
     ) -> dict[Any, float]:
-        scores = self._scores(x, **kwargs)
-        if self._binary:
-            p = value(self._calibrators[True], self._score_of(True, scores))
-            p = min(p, 1.0)  # a mean may be rounded up
+        calibrator = self._calibrator
+        if self._binary and isinstance(calibrator, Recalibrator):
+            # a mean may be rounded up
+            p = min(float(value(calibrator.peek_many([_score_of_true(scores)]))[0]), 1.0)
             return {False: 1 - p, True: p}
-        probabilities = {}
-        for label in dict.fromkeys([*self._calibrators, *scores]):
-            p = self._score_of(label, scores)
-            known = self._calibrators.get(label)
-            probabilities[label] = p if known is None else value(known, p)
-        return _normalised(probabilities)
+        # labels that calibration has not met keep their scores, the others share the rest
+        new = {label: p for label, p in scores.items() if label not in self._places}
+        rest, parts = max(1 - sum(new.values()), 0.0), np.ones(len(self._places))
+        if isinstance(calibrator, OneVsRest):
+            parts = value(calibrator.peek_many(self._vector(scores)))[0]
+        return {**dict(zip(self._places, (rest * parts).tolist(), strict=True)), **new}
 
     def _scores(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """What the classifier says, adding up to 1; empty if it says nothing yet."""
@@ -161,31 +182,6 @@ class Calibrated(base.Wrapper, base.Classifier):
             {label: float(p) if p > 0 and isfinite(p) else 0.0 for label, p in raw.items()}
         )
 
-    def _score_of(self, label: Any, scores: dict[Any, float]) -> float:
-        if scores:
-            return scores.get(label, 0.0)
-        return 1 / max(2, len(self._calibrators))
-
-    def _checked_weight(self, weight: Any) -> float:
-        if not _within(weight, self.max_weight):
-            raise ValueError(f"w must lie in [0, max_weight = {self.max_weight}], got {weight!r}")
-        return float(weight)
-
-    def _new_calibrator(self, number: int) -> Recalibrator:
-        seed = self.seed
-        if number:
-            sequence = np.random.SeedSequence(seed, spawn_key=(number,))
-            seed = int(sequence.generate_state(1)[0])
-        return Recalibrator(
-            bins=self.bins,
-            step=self.step,
-            horizon=self.horizon,
-            method=self.method,
-            feedback=self.feedback,
-            max_weight=self.max_weight,
-            seed=seed,
-        )
-
     @property
     def _wrapped_model(self) -> Any:
         return _Probabilities() if self.classifier is None else self.classifier
@@ -194,8 +190,10 @@ class Calibrated(base.Wrapper, base.Classifier):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         from river import linear_model, naive_bayes, preprocessing
 
-        yield {"classifier": preprocessing.StandardScaler() | linear_model.LogisticRegression()}
-        yield {"classifier": naive_bayes.GaussianNB()}
+        # learning draws: without a seed no two runs are the same, as some checks want them
+        scaled = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+        yield {"classifier": scaled, "seed": 1}
+        yield {"classifier": naive_bayes.GaussianNB(), "seed": 1}  # type: ignore[no-untyped-call]
 
 
 class _Probabilities(base.Classifier):
@@ -210,20 +208,17 @@ class _Probabilities(base.Classifier):
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         for label, p in x.items():
-            if not _within(p, 1.0):
-                raise ValueError(f"x must hold probabilities in [0, 1], got {p!r} for {label!r}")
+            checks.number(f"x[{label!r}]", p, least=0, most=1)
         if len(x) == 1 and True in x:
             return {False: 1 - x[True], True: x[True]}
-        if not x or abs(sum(x.values()) - 1) > 1e-6:
-            raise ValueError(
-                "x must hold probabilities of all labels, adding up to 1, or that of True alone, "
-                f"got {x!r}"
-            )
+        if not x or abs(sum(x.values()) - 1) > checks.ROW_TOLERANCE:
+            rule = "hold probabilities of all labels, adding up to 1, or that of True alone"
+            checks.refuse("x", rule, x)
         return x
 
 
-def _within(value: Any, top: float) -> bool:
-    return isinstance(value, Real) and 0 <= float(value) <= top
+def _score_of_true(scores: dict[Any, float]) -> float:
+    return scores.get(True, 0.0) if scores else 0.5
 
 
 def _normalised(values: dict[Any, float]) -> dict[Any, float]:

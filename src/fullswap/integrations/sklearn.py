@@ -7,10 +7,7 @@ batch before the estimator learns from it. Both feed the same `fullswap.Recalibr
 
 from __future__ import annotations
 
-import copy
-import math
 import warnings
-from collections.abc import Iterator
 from inspect import signature
 from typing import Any
 
@@ -28,24 +25,29 @@ except ImportError as error:
         "pip install 'fullswap[sklearn]'"
     ) from error
 
+from fullswap.base import checks
+from fullswap.base.protocols import Points
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.one_vs_rest import normalised
+from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.forecasting.vectors import OneVsRestRun
 from fullswap.integrations.sklearn_input import (
     as_rows,
+    check_below,
     check_classes,
     check_known,
     checked_labels,
     checked_weights,
     scores_of,
+    seed_from,
 )
+from fullswap.online.spec import MOST_CLASSES
 
-JOINT_CLASSES = 5
-"""Up to so many classes a grid over the simplex is small enough to calibrate them jointly."""
+Calibrator = Recalibrator | OneVsRest
 
 
-class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier whose probabilities stay calibrated while labels keep arriving.
 
     Wraps an estimator, or takes bare probabilities. `predict_proba` is the mean of the
@@ -58,19 +60,19 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         Needs ``predict_proba`` or ``decision_function`` (squashed by the logistic function).
         A ``FrozenEstimator`` is never taught. None: X holds probabilities, (n,) or (n, 1) for
         the second of two classes, or (n, K) for the K classes in sorted order.
-    bins, step, horizon, method, feedback
+    step, horizon, feedback
         As in `fullswap.Recalibrator`.
     multiclass : {"auto", "joint", "one_vs_rest"}
-        For three or more classes: one recalibrator of whole vectors, or one for each class with
-        the results divided by their sum, which then have no guarantee as vectors. "auto" is
-        joint for up to five classes with ``method="experts"``.
+        For three or more classes: a recalibrator of whole vectors, or
+        `fullswap.forecasting.OneVsRest`, which gives vectors without a guarantee. "auto" is
+        joint for up to five classes.
     max_weight : float or None
         Largest sample weight there will be. None: the largest in the first data, or 1.
     cv : int, splitter or iterable of (train, test)
         How `fit` gets out-of-sample scores. Rows in no test part (``TimeSeriesSplit``) teach
         the estimator alone. Not used for None and frozen estimators.
-    seed : int
-        Seed of the draws.
+    random_state : int, RandomState, Generator or None
+        Of the draws that learning makes; None: fresh entropy of the system.
 
     Attributes
     ----------
@@ -78,8 +80,8 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         Labels in sorted order.
     estimator_ : classifier or None
         The taught estimator.
-    calibrators_ : list of Recalibrator
-        One; with "one_vs_rest" one for each class.
+    calibrator_ : Recalibrator or OneVsRest
+        What has learnt from the scores.
 
     Notes
     -----
@@ -101,26 +103,22 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self,
         estimator: Any = None,
         *,
-        bins: int | None = 20,
-        step: float | None = None,
+        step: float | str | None = 0.05,
         horizon: int | None = None,
-        method: str = "experts",
         feedback: str = "realised",
         multiclass: str = "auto",
         max_weight: float | None = None,
         cv: Any = 5,
-        seed: int | None = 0,
+        random_state: Any = None,
     ) -> None:
         self.estimator = estimator
-        self.bins = bins
         self.step = step
         self.horizon = horizon
-        self.method = method
         self.feedback = feedback
         self.multiclass = multiclass
         self.max_weight = max_weight
         self.cv = cv
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedOnlineClassifier:
         """Start anew: teach the estimator all rows, the recalibrator their out-of-sample scores.
@@ -143,9 +141,9 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         seen = y if weights is None else y[weights > 0]
         check_classes(np.unique(seen), "y")
         scores, taught = self._fit_estimator(X, y, classes, weights)
-        calibrators = self._new_calibrators(len(classes), weights)
-        _replay(calibrators, scores, np.searchsorted(classes, y), weights)
-        self.classes_, self.estimator_, self.calibrators_ = classes, taught, calibrators
+        calibrator = self._new_calibrator(len(classes), weights)
+        _replay(calibrator, scores, np.searchsorted(classes, y), weights)
+        self.classes_, self.estimator_, self.calibrator_ = classes, taught, calibrator
         self._describe_features()
         return self
 
@@ -163,34 +161,34 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         """
         y = checked_labels(y)
         X, y = indexable(X, y)
-        first = not hasattr(self, "calibrators_")
+        first = not hasattr(self, "calibrator_")
         labels = self._checked_classes(classes, first)
         check_known(y, labels)
         weights = checked_weights(sample_weight, len(y))
-        calibrators = self._new_calibrators(len(labels), weights) if first else self.calibrators_
-        _check_below(weights, calibrators[0])
+        calibrator = self._new_calibrator(len(labels), weights) if first else self.calibrator_
+        check_below(weights, calibrator.spec.max_weight)
         model = self._begin() if first else self.estimator_
         scores = None
         if not first or model is None or isinstance(model, FrozenEstimator):
             scores = scores_of(model, X, labels)
         self._teach_batch(model, X, y, labels, weights, first)
         if scores is not None:
-            _replay(calibrators, scores, np.searchsorted(labels, y), weights)
+            _replay(calibrator, scores, np.searchsorted(labels, y), weights)
         if first:
-            self.classes_, self.estimator_, self.calibrators_ = labels, model, calibrators
+            self.classes_, self.estimator_, self.calibrator_ = labels, model, calibrator
             self._describe_features()
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Points:
         """Mean of the recalibrated distribution, shape (n, K); nothing is drawn or changed."""
-        return _combined([run.mean for run in self._forecasts(X)])
+        return as_rows(np.minimum(self._forecasts(X).mean, 1.0))  # a mean may be rounded up
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """The label of largest probability, shape (n,)."""
         probabilities = self.predict_proba(X)  # first: it says so if there was no fit
         return self.classes_[np.argmax(probabilities, axis=1)]
 
-    def sample(self, X: Any, random_state: Any = None) -> np.ndarray:
+    def sample(self, X: Any, random_state: Any = None) -> Points:
         """Forecasts drawn from the recalibrated distributions, shape (n, K).
 
         These are what to publish where the guarantee is for issued forecasts. The draws are
@@ -200,21 +198,20 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         ----------
         X : array-like
             As in `fit`.
-        random_state : int, Generator or None
-            Seed of the draws; None draws afresh in each call.
+        random_state : int, RandomState, Generator or None
+            Of the draws; None draws afresh in each call.
         """
-        rng = np.random.default_rng(random_state)
-        return _combined([_drawn(run, rng) for run in self._forecasts(X)])
+        return as_rows(self._forecasts(X).draw(np.random.default_rng(seed_from(random_state))))
 
     def certificate(self) -> Certificate:
         """What was measured over all events learnt so far, beside what is guaranteed.
 
         With "one_vs_rest" the vectors have no guarantee; each class has its own in
-        ``calibrators_[k].certificate()``, and this is their sum before normalisation.
+        ``calibrator_.certificates()``, and this is their sum before normalisation.
         """
         check_is_fitted(self)
-        parts = [calibrator.certificate() for calibrator in self.calibrators_]
-        return parts[0] if len(parts) == 1 else _summed(parts)
+        calibrator: Calibrator = self.calibrator_
+        return calibrator.certificate()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -267,67 +264,41 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
 
-    # --- the recalibrators ----------------------------------------------------------------
+    # --- the recalibrator -----------------------------------------------------------------
 
-    def _new_calibrators(self, classes: int, weights: Any) -> list[Recalibrator]:
-        if self.multiclass not in ("auto", "joint", "one_vs_rest"):
-            raise ValueError(
-                f"multiclass must be 'auto', 'joint' or 'one_vs_rest', got {self.multiclass!r}"
-            )
-        joint = self.multiclass == "joint" or (
-            self.multiclass == "auto" and classes <= JOINT_CLASSES and self.method == "experts"
-        )
-        top = self.max_weight
-        if top is None:
-            top = 1.0 if weights is None else float(weights.max())
-        settings: dict[str, Any] = {
-            "bins": self.bins,
-            "step": self.step,
-            "horizon": self.horizon,
-            "method": self.method,
-            "feedback": self.feedback,
-            "max_weight": top,
-        }
-        if classes == 2 or joint:
-            return [Recalibrator(**settings, classes=classes, seed=self.seed)]
-        seeds = np.random.SeedSequence(self.seed).generate_state(classes)
-        return [Recalibrator(**settings, seed=int(seed)) for seed in seeds]
+    def _new_calibrator(self, classes: int, weights: Any) -> Calibrator:
+        checks.one_of("multiclass", self.multiclass, ("auto", "joint", "one_vs_rest"))
+        largest = self.max_weight
+        if largest is None:
+            largest = 1.0 if weights is None else float(weights.max())
+        joint = classes <= MOST_CLASSES if self.multiclass == "auto" else self.multiclass == "joint"
+        apart = classes > 2 and not joint
+        recalibrator = Recalibrator(
+            self.step, classes=2 if apart else classes, horizon=self.horizon,
+            feedback=self.feedback, seed=seed_from(self.random_state), max_weight=largest,
+        )  # fmt: skip
+        return OneVsRest(classes, recalibrator) if apart else recalibrator
 
-    def _forecasts(self, X: Any) -> Iterator[Record]:
-        """Distributions for the rows of X, from each recalibrator."""
-        check_is_fitted(self)
-        contexts = _contexts(self.calibrators_, scores_of(self.estimator_, X, self.classes_))
-        for calibrator, context in zip(self.calibrators_, contexts, strict=True):
-            # A copy learns nothing from events of weight 0, and forecasts them in compiled code.
-            nothing = np.zeros(len(context))
-            run = copy.copy(calibrator).run(context, nothing, nothing)
-            assert run is not None  # it was to be recorded
-            yield run
+    def _forecasts(self, X: Any) -> Record | OneVsRestRun:
+        """Distributions for the rows of X."""
+        if not hasattr(self, "calibrator_"):  # the check collects tags: that costs more than this
+            check_is_fitted(self)
+        calibrator: Calibrator = self.calibrator_
+        return calibrator.peek_many(_contexts(scores_of(self.estimator_, X, self.classes_)))
 
     # --- checks ---------------------------------------------------------------------------
 
     def _checked_classes(self, classes: Any, first: bool) -> Any:
         if first and classes is None:
-            raise ValueError("classes must be passed in the first call to partial_fit")
+            checks.refuse("classes", "be passed in the first call to partial_fit", None)
         if classes is None:
             return self.classes_
         labels = np.unique(classes)
         check_classes(labels, "classes")
         if not first and not np.array_equal(labels, self.classes_):
-            raise ValueError(
-                f"classes must stay as in the first call, {self.classes_.tolist()}, "
-                f"got {labels.tolist()}"
-            )
+            rule = f"stay as in the first call, {self.classes_.tolist()}"
+            checks.refuse("classes", rule, labels.tolist())
         return labels
-
-
-def _check_below(weights: Any, calibrator: Recalibrator) -> None:
-    """Refuse a batch before the estimator learns from it."""
-    if weights is not None and weights.max() > calibrator.max_weight:
-        raise ValueError(
-            f"sample_weight must be at most max_weight = {calibrator.max_weight}, "
-            f"got {weights.max()}; set max_weight to the largest there will be"
-        )
 
 
 def _taught(teach: Any, X: Any, y: Any, weights: Any, **more: Any) -> Any:
@@ -341,48 +312,15 @@ def _taught(teach: Any, X: Any, y: Any, weights: Any, **more: Any) -> Any:
     return teach(X, y, **more)
 
 
-def _replay(calibrators: list[Recalibrator], scores: Any, codes: Any, weights: Any) -> None:
+def _replay(calibrator: Calibrator, scores: Points, codes: Any, weights: Any) -> None:
     """Forecast and learn the scored rows in their order."""
     scored = np.isfinite(scores[:, 0])
-    if not scored.any():
-        return
-    scores, codes = scores[scored], codes[scored]
-    weights = None if weights is None else weights[scored]
-    several = len(calibrators) > 1
-    for k, context in enumerate(_contexts(calibrators, scores)):
-        calibrators[k].run(context, codes == k if several else codes, weights, record=False)
+    if scored.any():
+        weights = None if weights is None else weights[scored]
+        contexts = _contexts(scores[scored])
+        calibrator.run(contexts, codes[scored], sample_weight=weights, record=False)
 
 
-def _contexts(calibrators: list[Recalibrator], scores: np.ndarray) -> list[np.ndarray]:
-    """What each recalibrator is told: the score of its class, of the second one, or all."""
-    if len(calibrators) > 1:
-        return list(scores.T)
-    return [scores[:, 1] if scores.shape[1] == 2 else scores]
-
-
-def _drawn(run: Record, rng: np.random.Generator) -> np.ndarray:
-    """One point of each row's distribution."""
-    reached = np.cumsum(run.weights, axis=1) > rng.random(len(run))[:, None]
-    # Rounding may leave the whole sum below the draw: then it is the last point with a weight.
-    last = run.weights.shape[1] - 1 - np.argmax(run.weights[:, ::-1] > 0, axis=1)
-    place = np.where(reached[:, -1], np.argmax(reached, axis=1), last)
-    return run.points[run.indices[np.arange(len(run)), place]]
-
-
-def _combined(values: list[np.ndarray]) -> np.ndarray:
-    """Rows (n, K) from what one recalibrator says, or from one for each class."""
-    if len(values) > 1:
-        return normalised(np.column_stack(values))
-    return as_rows(np.minimum(values[0], 1.0))  # a mean may be rounded up
-
-
-def _summed(parts: list[Certificate]) -> Certificate:
-    return Certificate(
-        f"sum over the classes of their own {parts[0].quantity}",
-        parts[0].rounds,
-        math.fsum(part.measured for part in parts),
-        None,
-        None,
-        parts[0].theorem,
-        ("each class is calibrated before the classes are normalised, the vectors are not",),
-    )
+def _contexts(scores: Points) -> Points:
+    """What a recalibrator reads: the scores of the second of two classes, or of all."""
+    return scores[:, 1] if scores.shape[1] == 2 else scores

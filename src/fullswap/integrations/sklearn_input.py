@@ -5,26 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from fullswap.forecasting.one_vs_rest import normalised
+from fullswap.base import checks
+from fullswap.base.protocols import Points
+from fullswap.forecasting.vectors import normalised
+
+
+def seed_from(random_state: Any) -> Any:
+    """scikit-learn's way to give a seed as ours; None stays fresh entropy."""
+    if isinstance(random_state, np.random.RandomState):
+        return int.from_bytes(random_state.bytes(16), "little")
+    return random_state
 
 
 def checked_weights(sample_weight: Any, events: int) -> Any:
-    """Weights >= 0 of the events, or None."""
+    """Weights >= 0, one an event and not all 0; or None."""
     if sample_weight is None:
         return None
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    if weights.shape != (events,):
-        raise ValueError(f"sample_weight must have shape ({events},), got {weights.shape}")
-    if weights.min() < 0:
-        raise ValueError(f"sample_weight must not be negative, got {weights.min()}")
+    weights = checks.vector("sample_weight", sample_weight, events)
+    checks.refuse_at("sample_weight", "be at least 0", weights, weights < 0)
     if not weights.any():
-        raise ValueError("sample_weight must not be zero in all rows")
+        checks.refuse("sample_weight", "not be zero in all rows", sample_weight)
     return weights
+
+
+def check_below(weights: Any, max_weight: float) -> None:
+    """Refuse a batch before the estimator learns from it."""
+    if weights is not None:
+        rule = f"be at most max_weight = {max_weight}"
+        checks.refuse_at("sample_weight", rule, weights, weights > max_weight)
 
 
 def checked_labels(y: Any) -> Any:
@@ -40,69 +52,64 @@ def checked_labels(y: Any) -> Any:
 def check_classes(labels: Any, name: str) -> None:
     """Refuse less than two classes."""
     if len(labels) < 2:
+        # scikit-learn's own checks look for the words "class" and "classes"
+        found = f"{len(labels)} class: {labels.tolist()}"
         raise ValueError(
-            f"{name} must hold at least two classes (with weights above zero), "
-            f"got {len(labels)} class: {labels.tolist()}"
+            f"{name} must hold at least two classes (with weights above zero), got {found}"
         )
 
 
 def check_known(y: Any, labels: Any) -> None:
     """Refuse labels that were not announced."""
-    known = np.isin(y, labels)
-    if not known.all():
-        at = int(np.argmin(known))
-        raise ValueError(f"y must hold classes among {labels.tolist()}, got {y[at]!r} in row {at}")
+    checks.refuse_at("y", f"hold classes among {labels.tolist()}", y, ~np.isin(y, labels))
 
 
-def scores_of(model: Any, X: Any, classes: Any) -> np.ndarray:
+def scores_of(model: Any, X: Any, classes: Any) -> Points:
     """Probabilities of the classes, shape (n, K), rows adding up to 1."""
     if model is None:
         return _bare(X, len(classes))
-    if not np.isin(model.classes_, classes).all():
-        raise ValueError(
-            f"estimator {type(model).__name__} knows the classes {model.classes_.tolist()}, "
-            f"and classes must hold them all, got {classes.tolist()}"
-        )
     if hasattr(model, "predict_proba"):
         raw = np.asarray(model.predict_proba(X), dtype=float)
     else:
         raw = _squashed(np.asarray(model.decision_function(X), dtype=float))
-    scores = np.zeros((len(raw), len(classes)))
-    scores[:, np.searchsorted(classes, model.classes_)] = raw
-    if not np.isfinite(scores).all():
-        raise ValueError(f"estimator {type(model).__name__} gave scores that are NaN or infinite")
-    return normalised(np.clip(scores, 0, 1))
+    scores = raw
+    if not np.array_equal(model.classes_, classes):
+        if not np.isin(model.classes_, classes).all():
+            own = model.classes_.tolist()
+            rule = f"hold all that {type(model).__name__} knows, {own}"
+            checks.refuse("classes", rule, classes.tolist())
+        scores = np.zeros((len(raw), len(classes)))
+        scores[:, np.searchsorted(classes, model.classes_)] = raw
+    if not (scores.size and scores.min() >= 0 and scores.max() <= 1):
+        name = f"predict_proba of {type(model).__name__}"
+        checks.refuse_at(name, "give finite scores", scores, ~np.isfinite(scores))
+        scores = np.clip(scores, 0, 1)
+    return normalised(scores)
 
 
-def _bare(X: Any, classes: int) -> np.ndarray:
-    p = np.asarray(X, dtype=float)
+def _bare(X: Any, classes: int) -> Points:
+    p = checks.numbers("X", X).astype(float, copy=False)
     if p.ndim == 2 and p.shape[1] == 1:
         p = p[:, 0]
     if p.size == 0 or not (p.shape[1:] == (classes,) or (p.ndim == 1 and classes == 2)):
-        allowed = "(n,), (n, 1) or (n, 2)" if classes == 2 else f"(n, {classes})"
-        raise ValueError(
-            f"X must hold probabilities of {classes} classes in shape {allowed}, got {p.shape}"
-        )
-    wrong = ~((p >= 0) & (p <= 1))
-    if wrong.any():
-        raise ValueError(f"X must hold probabilities in [0, 1], got {p[wrong][0]}")
-    if p.ndim == 1:
-        return as_rows(p)
-    off = np.abs(p.sum(axis=1) - 1)
-    if off.max() > 1e-6:
-        at = int(off.argmax())
-        raise ValueError(f"X must have rows that sum to 1, got sum {p[at].sum()} in row {at}")
-    return normalised(p)
+        checks.refuse_shape("X", "(n,), (n, 1) or (n, 2)" if classes == 2 else f"(n, {classes})", X)
+    checks.unit("X", p)
+    return as_rows(p) if p.ndim == 1 else checks.probabilities("X", p)
 
 
-def _squashed(decision: np.ndarray) -> np.ndarray:
+def _squashed(decision: Points) -> Points:
     """Decision values as probabilities, to be put right by calibration."""
     if decision.ndim == 1:
         return as_rows(0.5 * (1 + np.tanh(decision / 2)))
     powers = np.exp(decision - decision.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    squashed: Points = powers / powers.sum(axis=1, keepdims=True)
+    return squashed
 
 
-def as_rows(p: np.ndarray) -> np.ndarray:
+def as_rows(p: NDArray[np.float64]) -> Points:
     """Probabilities of the second of two classes as those of both."""
-    return np.column_stack([1 - p, p]) if p.ndim == 1 else p
+    if p.ndim == 2:
+        return p
+    rows = np.empty((len(p), 2))
+    rows[:, 0], rows[:, 1] = 1 - p, p
+    return rows

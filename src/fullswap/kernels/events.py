@@ -314,6 +314,27 @@ def run(
     return events, DONE, 0
 
 
+@njit(cache=True)
+def peek(spec, arena, start, streams, contexts, indices, weights, issued):
+    """Write down what would be forecast in each event if it came next: how many there was room for.
+
+    Arguments as for ``run``. Rows do not change and nothing is drawn: ``issued`` receives the first
+    point of each support.
+    """
+    columns, width = spec.blank.shape[1], indices.shape[1]
+    for t in range(issued.shape[0]):
+        begin = start[streams[t] if streams.shape[0] > 0 else 0]
+        level = int(arena[begin + LEVEL])
+        points = spec.grid[spec.first[level] : spec.first[level + 1]]
+        row = arena[begin : begin + spec.base + columns * points.shape[0]]
+        ticket = forecast(spec, points, row, level, contexts, t)
+        size = width_of(spec, ticket)
+        if size < 0 or size > width:
+            return t
+        note(spec, ticket, 0, spec.first[level], t, indices, weights, issued)
+    return issued.shape[0]
+
+
 # --- what kinds share ----------------------------------------------------------------------------
 
 

@@ -93,6 +93,24 @@ def run_events(
     return recorded if record else None
 
 
+def peek_events(rows: Rows, streams: Indices, contexts: Any) -> Recorded:
+    """What would be forecast in each of these events if it came next; no row changes.
+
+    Nothing is drawn: each event is recorded with the first point of its support as the issued one.
+    """
+    kind, total = rows.kind, len(contexts)
+    recorded, done = _room(total, kind.width), 0
+    while done < total:
+        part = slice(done, min(done + STRETCH, total))
+        own = recorded[0][part], recorded[1][part], recorded[2][part]
+        done += rows.peek(streams[part], (contexts[part], *own))
+        if done < part.stop:
+            width = 2 * recorded[0].shape[1]
+            kind.widen(width)
+            recorded = _widened(recorded, width)
+    return recorded
+
+
 _NOTHING = np.zeros(0)
 
 

@@ -103,6 +103,7 @@ class Rows:
 
     def put(self, stream: int, row: Vector) -> None:
         """Replace the row of a stream by one from outside, which has been checked."""
+        self.kind.reach(int(row[LEVEL]))
         if len(self.start) == 1:
             self.arena = np.array(row)
             self._room[0] = len(row)
@@ -128,6 +129,11 @@ class Rows:
             self.kind.kernel, self.arena, self.start, self._room, self.words, self.seed, streams,
             *arguments,
         )  # fmt: skip
+        return done
+
+    def peek(self, streams: Indices, arguments: tuple[Any, ...]) -> int:
+        """Hand events to compiled code that only looks; see ``fullswap.kernels.events.peek``."""
+        done: int = events.peek(self.kind.kernel, self.arena, self.start, streams, *arguments)
         return done
 
 

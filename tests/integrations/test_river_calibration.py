@@ -15,6 +15,7 @@ from river import (
     base,
     checks,
     compose,
+    datasets,
     evaluate,
     linear_model,
     metrics,
@@ -24,12 +25,12 @@ from river import (
     tree,
 )
 
-from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.forecasting import OneVsRest, Recalibrator
 from fullswap.integrations.river import Calibrated
 
 MODELS = [
     *(Calibrated(**parameters) for parameters in Calibrated._unit_test_params()),
-    Calibrated(tree.HoeffdingTreeClassifier(), feedback="distribution", bins=10),
+    Calibrated(tree.HoeffdingTreeClassifier(), feedback="distribution", step=0.1),
 ]
 
 
@@ -56,7 +57,7 @@ def correlated(events, classes=(False, True), seed=0):
 
 
 def state(model):
-    return {label: calibrator.to_json() for label, calibrator in model.calibrators.items()}
+    return model.calibrator.to_json()
 
 
 def brier(model, events):
@@ -90,57 +91,67 @@ def test_the_certificate_holds_in_distribution_mode():
     assert certificate.holds
 
 
+@pytest.mark.parametrize("data", [datasets.Phishing, datasets.Bananas, datasets.ImageSegments])
+def test_naive_bayes_on_recorded_data(data):
+    """Overconfident where features go together: websites, two bananas, pieces of pictures."""
+    events = list(data().take(1200))
+    raw = brier(naive_bayes.GaussianNB(), events)
+    assert brier(Calibrated(naive_bayes.GaussianNB(), seed=0), events) < raw
+
+
 # --- equality with the Recalibrator -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("feedback", ["realised", "distribution"])
 def test_the_score_is_taken_before_the_model_learns(feedback):
-    model = Calibrated(linear_model.LogisticRegression(), feedback=feedback, seed=3, bins=10)
+    model = Calibrated(linear_model.LogisticRegression(), feedback=feedback, seed=3, step=0.1)
     plain = linear_model.LogisticRegression()
-    loop = Recalibrator(bins=10, feedback=feedback, seed=3)
+    loop = Recalibrator(step=0.1, feedback=feedback, seed=3)
     for x, y in correlated(200):
         p = plain.predict_proba_one(x)[True]
         assert model.predict_proba_one(x)[True] == pytest.approx(loop.peek(p).mean)
         loop.update(int(y), loop.predict(p))
         plain.learn_one(x, y)
         model.learn_one(x, y)
-    assert state(model) == {True: loop.to_json()}
+    assert state(model) == loop.to_json()
 
 
 def test_bare_probabilities_equal_a_loop():
     rng = np.random.default_rng(0)
-    model, whole, loop = Calibrated(), Calibrated(), Recalibrator()
+    model, whole, loop = Calibrated(seed=0), Calibrated(seed=0), Recalibrator(seed=0)
     for p in rng.random(200).tolist():
         y = bool(rng.random() < 0.25 + 0.5 * p)
         loop.update(int(y), loop.predict(p))
         model.learn_one({True: p}, y)
         whole.learn_one({False: 1 - p, True: p}, y)
-    assert state(model) == {True: loop.to_json()}
+    assert state(model) == loop.to_json()
     assert whole.predict_proba_one({False: 0.7, True: 0.3}) == pytest.approx(
         model.predict_proba_one({True: 0.3})
     )
 
 
-def test_labels_that_emerge_get_recalibrators_of_their_own():
-    model = Calibrated(naive_bayes.GaussianNB())
+def test_labels_that_emerge_are_classes_of_their_own():
+    """In distribution mode each label is as a recalibrator of its own that is fed from then on."""
+    model = Calibrated(naive_bayes.GaussianNB(), feedback="distribution")
     plain = naive_bayes.GaussianNB()
-    loops = {}
-    seen = []
+    loops, known = {}, []
     for number, (x, y) in enumerate(correlated(150, ("a", "b", "c"))):
         if number < 50 and y == "c":
             y = "a"  # "c" is heard of later
         scores = plain.predict_proba_one(x)
         plain.learn_one(x, y)
         model.learn_one(x, y)
-        seen = list(dict.fromkeys([*seen, *scores, y]))
-        for label in seen:
-            if label not in loops:
-                loops[label] = Recalibrator(seed=seed_of(len(loops)))
-            p = scores.get(label, 0.0) / sum(scores.values()) if scores else 0.5
-            loops[label].update(int(label == y), loops[label].predict(p))
-    assert set(seen) == {"a", "b", "c"}
+        known = list(dict.fromkeys([*known, *scores, y]))
+        for label in known if len(known) > 1 else ():  # of one label there is nothing to learn
+            loop = loops.setdefault(label, Recalibrator(feedback="distribution"))
+            p = scores.get(label, 0.0) / sum(scores.values()) if scores else 1 / len(known)
+            loop.update(int(label == y), loop.predict(p))
+    assert set(known) == {"a", "b", "c"} and model.labels == known
     assert model.certificate("c").rounds < model.certificate("a").rounds
-    assert state(model) == {label: loop.to_json() for label, loop in loops.items()}
+    for label, loop in loops.items():
+        ours, expected = model.certificate(label), loop.certificate()
+        assert ours.rounds == expected.rounds
+        assert ours.measured == pytest.approx(expected.measured)
     means = {
         label: loop.peek(plain.predict_proba_one(x)[label]).mean for label, loop in loops.items()
     }
@@ -148,18 +159,32 @@ def test_labels_that_emerge_get_recalibrators_of_their_own():
     assert model.predict_proba_one(x) == pytest.approx({k: v / total for k, v in means.items()})
 
 
-def seed_of(number):
-    """The first label has the seed itself, others have seeds derived from it."""
-    if number == 0:
-        return 0
-    return int(np.random.SeedSequence(0, spawn_key=(number,)).generate_state(1)[0])
+def test_several_labels_are_one_against_the_rest():
+    model, by_hand = Calibrated(seed=2), OneVsRest(3, Recalibrator(seed=2))
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        p, y = rng.multinomial(64, [0.5, 0.3, 0.2]) / 64, int(rng.integers(3))  # exactly 1 in all
+        model.learn_one(dict(zip("abc", p.tolist(), strict=True)), "abc"[y])
+        by_hand.run([p], [y])
+    assert state(model) == by_hand.to_json()
+
+
+def test_labels_that_calibration_has_not_met_keep_their_scores():
+    model = Calibrated(seed=0)
+    assert model.predict_proba_one({"a": 0.25, "b": 0.75}) == {"a": 0.25, "b": 0.75}
+    model.learn_one({"a": 1.0}, "a")
+    assert model.labels == ["a"] and model.certificate("a").rounds == 0
+    assert model.predict_proba_one({"a": 0.25, "b": 0.75}) == {"a": 0.25, "b": 0.75}
+    model.learn_one({"a": 0.5, "b": 0.5}, "b")
+    found = model.predict_proba_one({"a": 0.25, "b": 0.25, "c": 0.5})
+    assert found["c"] == 0.5 and sum(found.values()) == pytest.approx(1.0)
 
 
 def test_booleans_have_one_recalibrator_whatever_the_model():
     model = Calibrated(tree.HoeffdingTreeClassifier())
     for x, y in correlated(20):
         model.learn_one(x, np.bool_(y))
-    assert list(model.calibrators) == [True]
+    assert isinstance(model.calibrator, Recalibrator) and model.labels == [True]
     assert set(model.predict_proba_one(x)) == {False, True}
 
 
@@ -174,11 +199,11 @@ class LabelsAlone(base.Classifier):
 
 
 def test_a_model_of_labels_alone_counts_as_certain():
-    model, loop = Calibrated(LabelsAlone()), Recalibrator()
+    model, loop = Calibrated(LabelsAlone(), seed=0), Recalibrator(seed=0)
     for x, y in correlated(400):
         model.learn_one(x, y)
         loop.update(int(y), loop.predict(float(x["copy 0"] > 0.5)))
-    assert state(model) == {True: loop.to_json()}
+    assert state(model) == loop.to_json()
     assert 0.6 < model.predict_proba_one({"copy 0": 1.0})[True] < 0.8  # it is right 7 times in 10
 
 
@@ -201,7 +226,7 @@ def test_pipelines_both_ways():
 def test_late_labels():
     """river replays a stream whose labels come some events late."""
     events = list(correlated(300))
-    delayed = Calibrated(naive_bayes.GaussianNB())
+    delayed = Calibrated(naive_bayes.GaussianNB(), seed=0)
     metric = evaluate.progressive_val_score(
         dataset=[({**x, "moment": t}, y) for t, (x, y) in enumerate(events)],
         model=compose.Discard("moment") | delayed,
@@ -210,7 +235,7 @@ def test_late_labels():
         delay=10,
     )
     assert np.isfinite(metric.get())
-    by_hand = Calibrated(naive_bayes.GaussianNB())
+    by_hand = Calibrated(naive_bayes.GaussianNB(), seed=0)
     times = [({**x, "moment": t}, y) for t, (x, y) in enumerate(events)]
     for _, x, y in stream.simulate_qa(times, "moment", 10):
         if y is not None:
@@ -220,14 +245,14 @@ def test_late_labels():
 
 
 def test_weights_go_to_both():
-    model = Calibrated(linear_model.LogisticRegression(), max_weight=4.0)
-    plain, loop = linear_model.LogisticRegression(), Recalibrator(max_weight=4.0)
+    model = Calibrated(linear_model.LogisticRegression(), max_weight=4.0, seed=0)
+    plain, loop = linear_model.LogisticRegression(), Recalibrator(max_weight=4.0, seed=0)
     for t, (x, y) in enumerate(correlated(100)):
         p = plain.predict_proba_one(x)[True]
         loop.update(int(y), loop.predict(p), weight=t % 5)
         plain.learn_one(x, y, w=t % 5)
         model.learn_one(x, y, w=t % 5)
-    assert state(model) == {True: loop.to_json()}
+    assert state(model) == loop.to_json()
     assert model.classifier.weights == plain.weights
 
 
@@ -243,13 +268,13 @@ def test_asking_changes_nothing():
     model.sample_one(x, np.random.default_rng(0))
     model.predict_one(x)
     model.certificate("a")
-    model.calibrators.clear()
+    model.labels.clear()
     assert model.predict_proba_one(x) == first
     assert pickle.dumps(model) == before
 
 
 def test_samples_are_grid_points_with_the_right_mean():
-    model = Calibrated(bins=10)
+    model = Calibrated(step=0.1, seed=0)
     rng = np.random.default_rng(0)
     for p in rng.random(300).tolist():
         model.learn_one({True: p}, bool(rng.random() < p))
@@ -272,13 +297,13 @@ def test_a_copy_goes_on_with_the_same_numbers(again):
 
 
 def test_a_clone_has_the_settings_and_no_memory():
-    model = Calibrated(linear_model.LogisticRegression(), bins=8, seed=4)
+    model = Calibrated(linear_model.LogisticRegression(), step=0.125, seed=4)
     for x, y in correlated(20):
         model.learn_one(x, y)
     fresh = model.clone()
-    assert fresh.bins == 8 and fresh.seed == 4
+    assert fresh.step == 0.125 and fresh.seed == 4
     assert fresh.certificate().rounds == 0
-    assert model.clone({"bins": 5}).bins == 5
+    assert model.clone({"step": 0.2}).step == 0.2
 
 
 # --- bad input --------------------------------------------------------------------------------
@@ -287,9 +312,9 @@ def test_a_clone_has_the_settings_and_no_memory():
 @pytest.mark.parametrize(
     ("x", "y", "w", "words"),
     [
-        ({True: 1.5}, True, 1, r"probabilities in \[0, 1\], got 1.5 for True"),
-        ({True: float("nan")}, True, 1, r"probabilities in \[0, 1\], got nan for True"),
-        ({True: "high"}, True, 1, r"probabilities in \[0, 1\], got 'high'"),
+        ({True: 1.5}, True, 1, r"x\[True\] must lie in \[0, 1\], got 1.5"),
+        ({True: float("nan")}, True, 1, r"x\[True\] must be a finite number, got nan"),
+        ({True: "high"}, True, 1, r"x\[True\] must be a finite number, got 'high'"),
         ({False: 0.5, True: 0.4}, True, 1, "adding up to 1"),
         ({}, True, 1, "adding up to 1"),
         ({True: 0.5}, "yes", 1, "y must be False or True for this classifier, got 'yes'"),
@@ -308,7 +333,7 @@ def test_bad_events_change_nothing(x, y, w, words):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"bins": 0}, {"method": "magic"}, {"feedback": "none"}, {"max_weight": -1.0}]
+    "settings", [{"step": 0}, {"seed": "magic"}, {"feedback": "none"}, {"max_weight": -1.0}]
 )
 def test_bad_settings_are_refused_at_once(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
