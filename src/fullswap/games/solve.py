@@ -47,6 +47,8 @@ def solve(
 ) -> CorrelatedEquilibrium:
     """A correlated equilibrium to within ``gap``, checked against every action of every player.
 
+    If the budget ends first: the best profile found, with ``reached`` False.
+
     Parameters
     ----------
     game : StructuredGame
@@ -80,11 +82,6 @@ def solve(
         these weights of the players. "oracle" maximises among its active actions only.
     progress : bool, optional
         A bar on standard error that fills as the gap falls: None for long work on a terminal.
-
-    Returns
-    -------
-    CorrelatedEquilibrium
-        With ``reached`` False, and the best profile found, if the budget ended first.
 
     Examples
     --------
