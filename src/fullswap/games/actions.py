@@ -35,6 +35,8 @@ class ActionSet(ABC):
     dim: int
     size: int | None
     """Number of actions; None for a continuum."""
+    extent: float = 1.0
+    """How far apart actions of a continuum may be; 1 where that is not known."""
 
     @abstractmethod
     def embed(self, actions: Column) -> Points:
@@ -122,6 +124,7 @@ class Curve(ActionSet):
     ) -> None:
         self.low = checks.setting("low", low)
         self.high = checks.setting("high", high, above=self.low)
+        self.extent = self.high - self.low
         self._embed, self._maximise = embed, maximise
         ends = checks.matrix("embed(ends)", self.embed(np.array([self.low, self.high])))
         self.dim = ends.shape[1]
@@ -156,7 +159,7 @@ class Curve(ActionSet):
     def check(self, actions: ArrayLike, name: str) -> Column:
         """Numbers in [low, high]."""
         column = super().check(actions, name)
-        slack = _BEYOND * (self.high - self.low)
+        slack = _BEYOND * self.extent
         outside = (column < self.low - slack) | (column > self.high + slack)
         checks.refuse_at(name, f"lie in [{self.low:.6g}, {self.high:.6g}]", column, outside)
         return column

@@ -8,7 +8,7 @@ through except by the oracle, so a continuum will do.
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn, Protocol, runtime_checkable
+from typing import NamedTuple, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import ActionSet, Column, Curve, Product
 
+Mixed: TypeAlias = tuple[Column, Vector]  # actions and their weights
 _STEPS = 1000  # of Wolfe's method at most; tens are usual, more are circles of rounding errors
 _NEGLIGIBLE = 1e-14  # weights up to this leave the support
 _NO_GAIN = 1e-15  # gains of this share of the largest coordinate are rounding errors
@@ -28,7 +29,7 @@ _TINY = 1e-300  # divisors are at least this: a weight that does not fall takes 
 class Decomposes(Protocol):
     """A set that knows a way of its own."""
 
-    def decompose(self, point: Vector, tolerance: float) -> tuple[Column, Vector]:
+    def decompose(self, point: Vector, tolerance: float) -> Mixed:
         """Actions and weights whose mean embedding is the point."""
 
 
@@ -41,9 +42,7 @@ class Nearest(NamedTuple):
     allowed: float  # distances up to this count as 0
 
 
-def decompose(
-    action_set: ActionSet, point: ArrayLike, tolerance: float = 1e-9
-) -> tuple[Column, Vector]:
+def decompose(action_set: ActionSet, point: ArrayLike, tolerance: float = 1e-9) -> Mixed:
     """At most dim + 1 actions and their weights, with Σ_k weights[k]·v(actions[k]) = point.
 
     The point (dim,) lies in the hull of the embeddings, up to ``tolerance`` in units of the largest
@@ -116,7 +115,10 @@ def _minimise(offsets: Points, weights: Vector) -> tuple[Vector, Indices]:
     """Convex weights of the shortest combination, from given ones, and which rows they need."""
     needed = np.arange(len(offsets))
     while True:
-        wanted = _affine_minimiser(offsets[needed])
+        # weights with sum 1, of any sign, of the shortest combination
+        first, others = offsets[needed[0]], offsets[needed[1:]]
+        shares = np.linalg.lstsq((others - first).T, -first, rcond=None)[0]
+        wanted = np.append(1.0 - shares.sum(), shares)
         out = wanted <= _NEGLIGIBLE
         if not out.any():
             return wanted, needed
@@ -129,15 +131,7 @@ def _minimise(offsets: Points, weights: Vector) -> tuple[Vector, Indices]:
         needed, weights = needed[stays], weights[stays]
 
 
-def _affine_minimiser(offsets: Points) -> Vector:
-    """Weights with sum 1, of any sign, of the shortest combination of rows (k, d)."""
-    if len(offsets) == 1:
-        return np.ones(1)
-    shares = np.linalg.lstsq((offsets[1:] - offsets[0]).T, -offsets[0], rcond=None)[0]
-    return np.append(1.0 - shares.sum(), shares)
-
-
-def _part_by_part(plans: Product, target: Vector, tolerance: float) -> tuple[Column, Vector]:
+def _part_by_part(plans: Product, target: Vector, tolerance: float) -> Mixed:
     """Cut [0, 1] at the cumulative weights of all parts: Σ_k dim_k + 1 pieces at most."""
     pairs = zip(plans.parts, plans.split(target), strict=True)
     mixed = [decompose(part, piece, tolerance) for part, piece in pairs]
@@ -152,7 +146,7 @@ def _part_by_part(plans: Product, target: Vector, tolerance: float) -> tuple[Col
     return number[used], widths[used] / widths[used].sum()
 
 
-def _on_parabola(curve: Curve, target: Vector, tolerance: float) -> tuple[Column, Vector] | None:
+def _on_parabola(curve: Curve, target: Vector, tolerance: float) -> Mixed | None:
     """Closed form for t ↦ (t, t²): mean m and variance v on two points; None for other curves.
 
     That is m ± √v, or the end that is passed and the point beyond the mean at v/(m − end).

@@ -54,13 +54,9 @@ class Hull(ConvexSetBase):
         sizes = {"dim": dim, "ambient_dim": dim, "diameter": diameter(actions, origin, axes)}
         self._store(**frame, **sizes, _actions=actions, _owners={}, _answers={})
 
-    def __eq__(self, other: object) -> bool:
-        # What others remember of a set, by value, must not be mixed up with the extreme points
-        # that this very object remembers.
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
+    # What others remember of a set, by value, must not be mixed up with the extreme points that
+    # this very object remembers.
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     def actions_at(self, points: Points) -> Column:
         """Whose embeddings these are: points (m, dim) that ``minimize_linear`` has returned."""

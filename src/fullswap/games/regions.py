@@ -26,6 +26,7 @@ class _OnConvexSet(ActionSet):
         checks.instance("action_set", action_set, ConvexSetBase, "a set of fullswap.sets")
         self.action_set = action_set
         self.dim = action_set.ambient_dim + self._further
+        self.extent = action_set.diameter or 1.0
 
     @staticmethod
     def column(points: ArrayLike) -> Column:

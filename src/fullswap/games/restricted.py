@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Curve
+from fullswap.games.actions import Action, Column
 from fullswap.games.game import StructuredGame, tensor
 from fullswap.games.profiles import CorrelatedEquilibrium
-from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.verify import verify
 
 SAME = 1e-9  # points of a continuum that lie closer, as a share of its size, are one action
@@ -46,7 +45,7 @@ class Restricted:
         self.game = game
         self.columns: list[Column] = [np.asarray(column)[:0] for column in columns]
         self._places: list[dict[Hashable, int]] = [{} for _ in columns]
-        self._units = [SAME * _extent(s) for s in game.actions]
+        self._units = [SAME * s.extent for s in game.actions]
         if not self.add(columns):
             sizes = " × ".join(str(len(column)) for column in columns)
             raise ValueError(
@@ -182,15 +181,6 @@ def stack(columns: Sequence[Column]) -> NDArray[Any]:
     for p, column in enumerate(columns):
         rows[:, p] = column.tolist()
     return rows
-
-
-def _extent(actions: ActionSet) -> float:
-    """How far apart actions of a continuum may be; 1 where that is not known."""
-    if isinstance(actions, Curve):
-        return actions.high - actions.low
-    if isinstance(actions, Region | Paraboloid):
-        return actions.action_set.diameter or 1.0
-    return 1.0
 
 
 def _key(action: Action, unit: float) -> Hashable:

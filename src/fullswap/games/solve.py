@@ -47,6 +47,8 @@ def solve(
 ) -> CorrelatedEquilibrium:
     """A correlated equilibrium to within ``gap``, checked against every action of every player.
 
+    If the budget ends first: the best profile found, with ``reached`` False.
+
     Parameters
     ----------
     game : StructuredGame
@@ -81,11 +83,6 @@ def solve(
     progress : bool, optional
         A bar on standard error that fills as the gap falls: None for long work on a terminal.
 
-    Returns
-    -------
-    CorrelatedEquilibrium
-        With ``reached`` False, and the best profile found, if the budget ended first.
-
     Examples
     --------
     >>> from fullswap.games import from_matrices
@@ -95,7 +92,8 @@ def solve(
     (True, [5.25, 5.25])
     """
     target = _check(game, gap, method, rounds, seconds, start)
-    rng = _generator(seed)
+    if not isinstance(seed, np.random.Generator):
+        seed = np.random.default_rng(checks.whole("seed", seed, 0))
     wanted = as_objective(objective, game.players)
     if objective is not None and method not in ("auto", "lp", "oracle"):
         checks.refuse("objective", f"be None for method={method!r}", objective)
@@ -116,7 +114,7 @@ def solve(
             search.begin([np.arange(k) for k in listed], earlier)
             search.programme(wanted, exact=True)
             return search.result("lp")
-        search.begin(initial_actions(game, _INITIAL[method], rng), earlier)
+        search.begin(initial_actions(game, _INITIAL[method], seed), earlier)
         auto, learner = method == "auto", "matching" if method == "auto" else method
         if auto or method == "oracle":
             done = search.by_programmes(wanted, _SMALL if auto else None)
@@ -134,14 +132,6 @@ def _fits(sizes: list[int | None]) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _generator(seed: int | np.random.Generator) -> np.random.Generator:
-    if isinstance(seed, np.random.Generator):
-        return seed
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        checks.refuse("seed", "be a whole number >= 0 or a numpy Generator", seed)
-    return np.random.default_rng(int(seed))
 
 
 def _check(

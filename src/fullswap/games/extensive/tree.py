@@ -186,9 +186,8 @@ def _strategies(tree: Tree, player: int, history: _Histories) -> ActionSet:
     if len(used) <= len(history.blocks):
         return _listed(tree, player, history)
     places = [tree.sets[where].name for where in used[1:]]
-    return SequenceForm(
-        history.parents, np.searchsorted(used, history.sets) - 1, history.moves, places
-    )
+    sets = np.searchsorted(used, history.sets) - 1
+    return SequenceForm(history.parents, sets, history.moves, places)
 
 
 def _listed(tree: Tree, player: int, history: _Histories) -> Vectors:

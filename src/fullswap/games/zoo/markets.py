@@ -166,11 +166,9 @@ def bayesian_cournot(
 
     def vectors(others: list[Column]) -> Points:
         mean = levels[plans.choices(others[0])] @ shares
-        pieces = [
-            np.column_stack((share * (a - c - b * mean), np.full(len(mean), -share * b)))
-            for share, c in zip(shares, types, strict=True)
-        ]
-        return np.hstack(pieces)
+        linear = shares * (a - types - b * mean[:, None])
+        square = np.broadcast_to(-shares * b, linear.shape)
+        return np.stack((linear, square), axis=-1).reshape(len(mean), -1)
 
     return StructuredGame([plans, plans], [vectors, vectors], "Bayesian Cournot")
 
@@ -217,16 +215,13 @@ def auction(
         offers = np.arange(checks.whole("bids", bids, 1)) * spacing / 2
     shares = _probabilities("chances", chances, len(worth))
     labels = [f"{bid:.6g}" for bid in offers]
-    plans = Sum(
-        [Vectors(np.diag(s * (v - offers)), labels) for s, v in zip(shares, worth, strict=True)]
-    )
+    tables = shares[:, None] * (worth[:, None] - offers)
+    plans = Sum([Vectors(np.diag(table), labels) for table in tables])
 
     def vectors(others: list[Column]) -> Points:
-        chosen = plans.choices(others[0])
-        bid = np.zeros((len(chosen), len(offers)))
-        rows = np.arange(len(chosen))
-        for k, share in enumerate(shares):
-            bid[rows, chosen[:, k]] += share
+        bid = np.zeros((len(others[0]), len(offers)))
+        for choice, share in zip(plans.choices(others[0]).T, shares, strict=True):
+            bid[np.arange(len(bid)), choice] += share
         return np.cumsum(bid, axis=1) - bid / 2
 
     name = f"first-price auction, {len(offers)} bids for {len(worth)} values"

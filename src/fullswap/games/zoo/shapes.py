@@ -73,11 +73,9 @@ def calibration_game(points: int | None = None) -> StructuredGame:
         grid = np.linspace(0.0, 1.0, checks.whole("points", points, 2))
         forecasts = Vectors(embed(grid), [f"{x:.6g}" for x in grid])
     events = np.array([[0.0, 1.0], [1.0, 1.0]])
-    return StructuredGame(
-        (forecasts, Vectors(np.eye(2), ["no", "yes"])),
-        (lambda others: events[others[0]], lambda others: np.zeros((len(others[0]), 2))),
-        "calibration",
-    )
+    nature = Vectors(np.eye(2), ["no", "yes"])
+    against = (lambda others: events[others[0]], lambda others: np.zeros((len(others[0]), 2)))
+    return StructuredGame((forecasts, nature), against, "calibration")
 
 
 def quadratic_2d(
@@ -119,11 +117,8 @@ def quadratic_2d(
 
         return vectors
 
-    return StructuredGame(
-        (disc, disc),
-        (against(targets[0], matrix), against(targets[1], matrix.T)),
-        "quadratic game on a disc",
-    )
+    both = against(targets[0], matrix), against(targets[1], matrix.T)
+    return StructuredGame((disc, disc), both, "quadratic game on a disc")
 
 
 def _circle(n: int) -> Points:
