@@ -23,7 +23,7 @@ class SimplexRows(Kind):
 
     pairs = False
     squared_diameter = 2.0
-    _arguments: tuple[Any, ...]
+    _arguments: Any
     """What the spec of the kernels begins with: all that does not depend on the room for supports."""
 
     def rounding_cost(self, level: int) -> float:
