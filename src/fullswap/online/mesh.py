@@ -67,6 +67,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         deltas: Vector,
     ) -> Any:  # fmt: skip
         classes = self.spec.classes
+        self._largest = int(np.diff(first).max())
         self._lattice = lookup_of(self.spec.levels[0], classes)
         self._grid = grid
         # of a location: cumulative sums and fractional parts; of a recommendation: q and μ

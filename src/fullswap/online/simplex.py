@@ -55,6 +55,7 @@ class SimplexMeans(SimplexRows):
         deltas: Vector,
     ) -> Any:  # fmt: skip
         classes = self.spec.classes
+        self._largest = int(np.diff(first).max())
         lattices = [lookup_of(lattice, classes) for lattice in self.spec.levels[: len(ends)]]
         self._lattices = lattices
         sizes = [len(lookup) for _, _, lookup in lattices]

@@ -14,17 +14,14 @@ from fullswap.online.kind import MEAN_SLACK, SLACK, Kind, Play, slack_of
 from fullswap.online.plays import check_members, check_shares, support_of
 from fullswap.sets import Simplex
 
-FIRST = 1
-"""Place of ``first`` among the fields of every spec of the kernels."""
-
 
 class SimplexRows(Kind):
     """A play is (members, shares, …): arrays of which the first two are the support."""
 
     pairs = False
     squared_diameter = 2.0
-    _arguments: Any
-    """What the spec of the kernels begins with: all that does not depend on the room for supports."""
+    _largest: int
+    """Points of the largest grid that is laid out; set before the arrays that are as long."""
 
     def rounding_cost(self, level: int) -> float:
         """V: the largest variance of a distribution on one simplex of the grid."""
@@ -42,11 +39,6 @@ class SimplexRows(Kind):
     def support(self, play: Play) -> tuple[Any, Any]:
         """The points of positive weight."""
         return support_of(play[0], play[1])
-
-    @property
-    def _largest(self) -> int:
-        """Points of the largest grid that is laid out."""
-        return int(np.diff(self._arguments[FIRST]).max())
 
     def _walk(self, room: int) -> tuple[Any, ...]:
         """Scratch of a search for a closed class of at most so many points."""
