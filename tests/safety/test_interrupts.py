@@ -138,6 +138,27 @@ def test_an_interrupt_while_grids_are_laid_out_spoils_none(name, monkeypatch):
         kind_of.cache_clear()
 
 
+@pytest.mark.parametrize("name", ["line, anytime", "chain, anytime", "simplex, anytime"])
+def test_grids_are_in_view_once_compiled_code_has_them(name, monkeypatch):
+    """Else the next refinement would read beyond the arrays that are there."""
+    monkeypatch.setattr(kinds, "POINTS_IN_VIEW", 0)
+    kind_of.cache_clear()
+    kind = MAKERS[name]()._kind
+    kind_of.cache_clear()
+    view = kind._view
+
+    def fail(*arguments):
+        raise MemoryError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(kind), "_compile", fail)
+        with pytest.raises(MemoryError):
+            kind.reach(view)
+    assert kind._view == view == len(kind.kernel.first) - 1
+    kind.reach(view)
+    assert kind._view == len(kind.kernel.first) - 1 > view
+
+
 def test_unit_weights_count_rounds_wherever_a_run_stops(monkeypatch):
     monkeypatch.setattr(loop, "STRETCH", 16)
     outcomes = np.arange(200) % 3 / 2
