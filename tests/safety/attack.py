@@ -116,10 +116,9 @@ def attack(name: str, count: int, seed: int) -> tuple[Counter, list[str]]:
     wrong = []
     for _ in range(count):
         source = texts[int(rng.integers(2))]
-        text, what = mutations.mutated(source, rng)
-        if text == source:
-            went["unchanged"] += 1
-            continue
+        text = source
+        while text == source:
+            text, what = mutations.mutated(source, rng)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             try:

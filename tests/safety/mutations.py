@@ -55,6 +55,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return value if value is DEEP else [_plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
         return None if value != value else 10**400 * int(np.sign(value))
     return value

@@ -122,7 +122,7 @@ class OnlineForecaster(ABC):
             ticket = stream.find(forecast)
         value = self._outcome(outcome)
         scale = 1.0
-        if weight != 1.0 or self._spec.max_weight != 1.0:
+        if type(weight) is not float or weight != 1.0 or self._spec.max_weight != 1.0:
             scale = scale_of(weight, self._spec.max_weight)
         stream.learn(ticket, value, scale)
 

@@ -57,7 +57,9 @@ class SimplexMeans(SimplexRows):
 
     def _compile(self, layout: Layout) -> Any:
         classes = self.spec.classes
-        lattices = [lookup_of(lattice, classes) for lattice in self.spec.levels[: len(layout.ends)]]
+        self._largest = int(np.diff(layout.first).max())
+        levels = self.spec.levels[: len(layout.ends)]
+        lattices = [lookup_of(lattice, classes) for lattice in levels]
         self._lattices = lattices
         sizes = [len(lookup) for _, _, lookup in lattices]
         d = classes - 1

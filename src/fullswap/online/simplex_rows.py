@@ -14,27 +14,19 @@ from fullswap.online.kind import MEAN_SLACK, SLACK, Kind, slack_of
 from fullswap.online.plays import check_members, check_shares
 from fullswap.sets import Simplex
 
-FIRST = 1
-"""Place of ``first`` among the fields of every spec of the kernels."""
-
 
 class SimplexRows(Kind):
     """A play is (id, members, shares, …): arrays, of which these two are the support."""
 
     pairs = False
     squared_diameter = 2.0
-    _arguments: Any
-    """What the spec of the kernels begins with: all but what depends on the room for supports."""
+    _largest: int
+    """Points of the largest grid that is laid out; set before the arrays that are as long."""
 
     def rounding_cost(self, level: int) -> float:
         """V: the largest variance of a distribution on one simplex of the grid."""
         simplex = Simplex(self.spec.classes - 1)
         return float(simplex_geometry(simplex, self.spec.levels[level].cells).variance)
-
-    @property
-    def _largest(self) -> int:
-        """Points of the largest grid that is laid out."""
-        return int(np.diff(self._arguments[FIRST]).max())
 
     def _walk(self, room: int) -> tuple[Any, ...]:
         """Scratch of a search for a closed class of at most so many points."""
