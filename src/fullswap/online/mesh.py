@@ -68,7 +68,7 @@ class MeshExperts(ExpertRows, SimplexRows):
 
     def _compile(self, layout: Layout) -> Any:
         classes = self.spec.classes
-        self._largest = int(np.diff(first).max())
+        self._largest = int(np.diff(layout.first).max())
         self._lattice = lookup_of(self.spec.levels[0], classes)
         self._grid = layout.grid
         # of a location: cumulative sums and fractional parts; of a recommendation: q and μ
