@@ -132,6 +132,26 @@ MAKERS = {
 """Forecasters of one stream; those of several streams or several parts join here."""
 
 
+def row_of(forecaster):
+    """The row of its stream."""
+    return forecaster._stream.row
+
+
+def nbytes_of(forecaster):
+    """Memory of the row and of what finds it."""
+    return forecaster._stream.rows.nbytes
+
+
+def kind_behind(forecaster):
+    """The verbs of its kind."""
+    return forecaster._stream.kind
+
+
+def draws_of(forecaster):
+    """Seed and stream of its draws."""
+    return forecaster._stream.draws
+
+
 def described(forecast):
     """(support with weights, mean, issued) as plain data."""
     pairs = zip(forecast.points.tolist(), forecast.weights.tolist(), strict=True)
@@ -164,13 +184,13 @@ def state_of(forecaster):
 
     Which forecast was learnt last is left out: a run does not write that down.
     """
-    row = forecaster._stream.row.copy()
+    row = row_of(forecaster).copy()
     row[LEARNT] = -1
     pending = [ticket.to_list() for ticket in forecaster.pending]
     return (
         forecaster.spec,
-        forecaster._stream.draws.seed,
-        forecaster._stream.draws.stream,
+        draws_of(forecaster).seed,
+        draws_of(forecaster).stream,
         row.tobytes(),
         pending,
     )
@@ -178,12 +198,12 @@ def state_of(forecaster):
 
 def column(forecaster, place):
     """One column of the row of a forecaster with a single stream."""
-    return float(forecaster._stream.row[place])
+    return float(row_of(forecaster)[place])
 
 
 def masses(forecaster):
     """{grid point: mass of the outcomes that it has learnt}, those that have learnt."""
-    kind, row = forecaster._stream.kind, forecaster._stream.row
+    kind, row = kind_behind(forecaster), row_of(forecaster)
     grid = kind.points(int(row[LEVEL])).reshape(-1, width_of(kind)).tolist()
     place = line.WEIGHT if kind.spec.kind in ("line", "chain") else 0
     held = zip(grid, point_columns(forecaster)[:, place].tolist(), strict=True)
@@ -197,4 +217,4 @@ def width_of(kind):
 
 def point_columns(forecaster):
     """What the grid points have learnt, (n, columns): a copy."""
-    return forecaster._stream.kind.point_columns(forecaster._stream.row).copy()
+    return kind_behind(forecaster).point_columns(row_of(forecaster)).copy()

@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator, Philox
 
-from contract.makers import MAKERS, described, masses, point_columns, run_described, state_of
+from contract.makers import (
+    MAKERS,
+    described,
+    draws_of,
+    masses,
+    point_columns,
+    row_of,
+    run_described,
+    state_of,
+)
 from fullswap.kernels.columns import (
     DELAY,
     HINT,
@@ -250,7 +259,7 @@ def test_outcomes_of_different_points_commute(maker, seed, order):
     for k in order:
         if k < len(pairs):
             other.update(pairs[k][1], pairs[k][0])
-    mine, theirs = forecaster._stream.row, other._stream.row
+    mine, theirs = row_of(forecaster), row_of(other)
     for place in (LEVEL, ROUNDS, NEXT_ID, MASS, OVERLAP, DELAY):
         assert mine[place] == theirs[place]
     if maker.models:  # what the points share is learnt in order; their masses are not
@@ -284,7 +293,7 @@ def test_a_late_outcome_is_learnt_where_its_forecast_was_made(maker, own, seed):
         for point, mass in gained.items():
             assert mass == pytest.approx(scale * expected.get(point, 0.0), abs=1e-9)
     total = math.fsum(masses(forecaster).values())
-    assert total == pytest.approx(forecaster._stream.row[MASS])
+    assert total == pytest.approx(row_of(forecaster)[MASS])
 
 
 @every
@@ -308,12 +317,12 @@ def test_only_the_share_of_the_largest_weight_matters(maker, own, seed, factor):
 def test_weight_zero_and_dropped_forecasts_teach_nothing(maker, own, seed):
     log, forecaster = maker.log(60, seed), maker(**own)
     log.run(forecaster, slice(0, 40))
-    before = forecaster._stream.row.copy()
+    before = row_of(forecaster).copy()
     log.predict(forecaster, 0)
     forecaster.update(log.outcomes[0], weight=0)
     log.run(forecaster, slice(40, None), np.zeros(60))
     forecaster.drop(log.predict(forecaster, 3))
-    after = forecaster._stream.row
+    after = row_of(forecaster)
     assert forecaster.rounds == 61 and forecaster.pending == ()
     assert after[NEXT_ID] == before[NEXT_ID] + 22
     changed = np.flatnonzero(after != before)
@@ -329,10 +338,10 @@ def test_weight_zero_and_dropped_forecasts_teach_nothing(maker, own, seed):
 def test_draws_are_those_of_numpys_generator_in_the_order_of_ids(maker, own, seed):
     """The point drawn is the first whose cumulative weight exceeds the number of its id."""
     log, forecaster = maker.log(60, seed), maker(**own)
-    stream = forecaster._stream.draws.stream
+    stream = draws_of(forecaster).stream
     # numpy counts up before its first block
     start = ((stream << 128) - 1) % 2**256
-    numbers = Generator(Philox(key=forecaster._stream.draws.seed, counter=start)).random(60)
+    numbers = Generator(Philox(key=draws_of(forecaster).seed, counter=start)).random(60)
     for t, u in enumerate(numbers.tolist()):
         forecast = log.predict(forecaster, t)
         place = int((np.cumsum(forecast.weights)[:-1] <= u).sum())
@@ -346,7 +355,7 @@ def test_equal_seeds_draw_the_same_and_no_seed_never_does(maker):
     first, second, other = (run_described(log.run(maker(seed=seed))) for seed in (1, 1, 2))
     assert first == second != other
     free = [maker(seed=None) for _ in range(3)]
-    assert len({forecaster._stream.draws.seed for forecaster in free}) == 3
+    assert len({draws_of(forecaster).seed for forecaster in free}) == 3
     shown = [run_described(log.run(forecaster)) for forecaster in free]
     assert shown[0] != shown[1] != shown[2] != shown[0]
-    assert WAYS["json"](free[0])._stream.draws.seed == free[0]._stream.draws.seed
+    assert draws_of(WAYS["json"](free[0])).seed == draws_of(free[0]).seed

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.makers import MAKERS, column
+from contract.makers import MAKERS, column, kind_behind, nbytes_of, row_of
 from fullswap.kernels.columns import LEVEL
 
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
@@ -211,10 +211,10 @@ def test_memory_is_that_of_the_grid_and_not_of_the_run(maker):
     for start in range(0, 1000, 50):
         log.run(forecaster, slice(start, start + 50), record=False)
         level = int(column(forecaster, LEVEL))
-        widths.setdefault(level, set()).add(len(forecaster._stream.row))
-        assert len(forecaster._stream.row) == forecaster._stream.kind.row_width(level)
+        widths.setdefault(level, set()).add(len(row_of(forecaster)))
+        assert len(row_of(forecaster)) == kind_behind(forecaster).row_width(level)
     assert all(len(width) == 1 for width in widths.values())
-    assert forecaster._stream.rows.nbytes <= 8 * forecaster._stream.kind.row_width(level) + 64
+    assert nbytes_of(forecaster) <= 8 * kind_behind(forecaster).row_width(level) + 64
     before = len(forecaster.to_json())
     for _ in range(3):
         log.run(forecaster, record=False)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.makers import column, point_columns
+from contract.makers import column, kind_behind, point_columns, row_of
 from fullswap.forecasting import Recalibrator
 from fullswap.kernels.columns import LEVEL
 from fullswap.kernels.experts import AWAKE_LOSS, WEIGHT, experts_parts
@@ -320,7 +320,7 @@ def test_an_absent_model_sleeps():
         recalibrator.update(t % 3 == 0)
 
     def learnt():
-        _, mix, platt, bins = experts_parts(recalibrator._stream.row, 3)
+        _, mix, platt, bins = experts_parts(row_of(recalibrator), 3)
         return platt[1].copy(), bins[1].copy(), mix[AWAKE_LOSS, 4:8].copy()
 
     before = learnt()
@@ -334,7 +334,7 @@ def test_an_absent_model_sleeps():
 
 
 def grid_of(recalibrator):
-    return recalibrator._stream.kind.points(int(column(recalibrator, LEVEL))).tolist()
+    return kind_behind(recalibrator).points(int(column(recalibrator, LEVEL))).tolist()
 
 
 def test_guarantee_for_the_horizon_then_for_the_events():

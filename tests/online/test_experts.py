@@ -8,6 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from contract.makers import kind_behind, row_of
 from fullswap.forecasting import Recalibrator
 from fullswap.forecasting.specs import experts_spec
 from fullswap.kernels import experts as kernel
@@ -171,15 +172,14 @@ def test_weights_stay_usable_over_a_long_run():
     outcomes = np.zeros(rounds)
     outcomes[-1000:] = 1.0
     recalibrator.run(np.full(rounds, 0.9), outcomes, record=False, progress=False)
-    row = recalibrator._stream.row
+    row = row_of(recalibrator)
     _, mix, platt, bins = kernel.experts_parts(row, 1)
     shares = mix[kernel.SHARE]
     assert np.isfinite(row).all()
     assert (shares > 0).all() and shares.sum() == pytest.approx(1, abs=1e-12)
     # the model was wrong for long and is right now: the advice has turned
-    memo = np.empty(recalibrator._stream.kind._memo_size)
-    memo[kernel.MEMO_HEAD] = 0.9
-    kernel._advise(mix, platt, bins, memo)
+    memo = np.empty(kind_behind(recalibrator)._memo)
+    kernel._advise(mix, platt, bins, np.array([0.9]), memo)
     assert memo[kernel.ADVICE] > 0.8
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contract.makers import point_columns
+from contract.makers import kind_behind, point_columns
 from fullswap.forecasting import Forecaster, MulticlassForecaster
 from fullswap.grids import line
 from fullswap.grids.kuhn import kuhn_simplex
@@ -75,7 +75,7 @@ def test_each_round_is_the_reference_step(rule, step, name):
     """
     horizon = 300 if step is None else 100_000
     forecaster = Forecaster(horizon, step, rule, "distribution", seed=1)
-    points = forecaster._stream.kind.points(0)
+    points = kind_behind(forecaster).points(0)
     n = len(points)
     if step is None:
         bank = GradientDescent(UNIT, StronglyConvexRate(SQUARED), points[:, None])

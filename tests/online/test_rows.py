@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contract.makers import MAKERS
+from contract.makers import MAKERS, kind_behind, row_of
 from fullswap.base.draws import stream_of
 from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
 from fullswap.kernels import events
@@ -133,23 +133,23 @@ def test_every_row_of_a_stream_passes_the_check_and_spoilt_ones_do_not(name):
     forecaster, log = maker(seed=2), maker.log(150, 3)
     for start in range(0, 150, 30):
         log.run(forecaster, slice(start, start + 30))
-        forecaster._stream.kind.check(forecaster._stream.row)
-    row = forecaster._stream.row
+        kind_behind(forecaster).check(row_of(forecaster))
+    row = row_of(forecaster)
     for place in range(len(row)):
         for value in (np.nan, np.inf):
             spoilt = row.copy()
             spoilt[place] = value
             with pytest.raises(ValueError, match="row must"):
-                forecaster._stream.kind.check(spoilt)
+                kind_behind(forecaster).check(spoilt)
     for place, value in ((LEVEL, -1), (LEVEL, 99), (LEVEL, 0.5), (HINT, -1), (HINT, 10**9),
                          (MASS, -1), (MASS, 1e9), (NEXT_ID, 0), (HEAD - 3, -1)):  # fmt: skip
         spoilt = row.copy()
         spoilt[place] = value
         with pytest.raises(ValueError, match="row must"):
-            forecaster._stream.kind.check(spoilt)
+            kind_behind(forecaster).check(spoilt)
     for other in (row[:-1], np.append(row, 0.0)):
         with pytest.raises(ValueError, match="row must"):
-            forecaster._stream.kind.check(other)
+            kind_behind(forecaster).check(other)
 
 
 @pytest.mark.parametrize("name", MAKERS)
