@@ -149,9 +149,7 @@ class Custom:
     __slots__ = ("_value", "_gradient")
 
     def __init__(
-        self,
-        value: Callable[[Points], Any],
-        gradient: Callable[[Points], Any] | None = None,
+        self, value: Callable[[Points], Any], gradient: Callable[[Points], Any] | None = None
     ) -> None:
         if not callable(value):
             checks.refuse("value", "be a function", value)

@@ -20,11 +20,7 @@ from numpy.typing import NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import ConvexSet, Points, SparseRows
 from fullswap.grids.base import Grid, GriddedSet, GridMaker, enclosing_radius_squared
-from fullswap.grids.boundary import (
-    MAX_HULL_DIM,
-    boundary_points,
-    measured_hull_distance,
-)
+from fullswap.grids.boundary import MAX_HULL_DIM, boundary_points, measured_hull_distance
 from fullswap.grids.cache import grid_of, nested_grid
 from fullswap.theorems import Geometry
 

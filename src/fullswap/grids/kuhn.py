@@ -17,12 +17,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, SparseRows, Vector
-from fullswap.grids.base import (
-    JUST_BELOW,
-    Grid,
-    GridMaker,
-    enclosing_radius_squared,
-)
+from fullswap.grids.base import JUST_BELOW, Grid, GridMaker, enclosing_radius_squared
 from fullswap.theorems import Geometry
 
 MAX_LOOKUP = 20_000_000

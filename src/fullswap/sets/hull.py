@@ -40,9 +40,7 @@ def extreme_points(points: Array) -> tuple[Array, Array]:
     return points[np.sort(hull.vertices)], normals
 
 
-def checked_inequalities(
-    inequalities: tuple[npt.ArrayLike, npt.ArrayLike],
-) -> tuple[Array, Array]:
+def checked_inequalities(inequalities: tuple[npt.ArrayLike, npt.ArrayLike]) -> tuple[Array, Array]:
     """Return A and b with rows of A scaled to length 1; rows 0 <= b_i are dropped."""
     try:
         left, right = inequalities

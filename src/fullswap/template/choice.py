@@ -15,13 +15,7 @@ from fullswap.learners import SubLearner
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase, Interval
 from fullswap.template.rules import Rule
-from fullswap.theorems import (
-    Constants,
-    NearlyStronglyConvex,
-    Schedule,
-    Theorem,
-    residual_allowance,
-)
+from fullswap.theorems import Constants, NearlyStronglyConvex, Schedule, Theorem, residual_allowance
 
 SHOWN_ROUNDS = 100_000
 """Plans without a horizon are compared, and explained, at so many rounds."""

@@ -16,13 +16,7 @@ from fullswap.learners import Discretised, SubLearner
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.template.choice import Plan, Request, Row
 from fullswap.template.rules import Crossing, Dense, Rule, Stationary
-from fullswap.theorems import (
-    THEOREMS,
-    NearlyStronglyConvex,
-    Schedule,
-    Theorem,
-    best_ratio,
-)
+from fullswap.theorems import THEOREMS, NearlyStronglyConvex, Schedule, Theorem, best_ratio
 
 ANYTIME_RATIO = 2.0
 """τ of the nearly-strongly-convex schedule when there is no horizon to tune it for."""
