@@ -15,13 +15,14 @@ bounds use these numbers and no asymptotic count.
 
 from fullswap.grids.base import Grid, GridMaker, enclosing_radius_squared
 from fullswap.grids.boundary import boundary
-from fullswap.grids.cache import grid_of, nested_grid
 from fullswap.grids.levels import (
     Choices,
     GridFamily,
     Levels,
     Nested,
     checked_mesh,
+    grid_of,
+    nested_grid,
     net,
     triangulation,
 )

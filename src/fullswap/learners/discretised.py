@@ -12,8 +12,7 @@ class Discretised(Generic[State]):
     """Wraps a bank so that it competes on a given finite set of actions."""
 
     def __init__(self, base: Learner[State], actions: Points) -> None:
-        self.base = base
-        self.actions = actions
+        self.base, self.actions = base, actions
 
     def init(self, n: int) -> State:
         """State of n fresh learners."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fullswap.base import checks
-from fullswap.sets.base import EPS, LARGEST, Array, ConvexSetBase
+from fullswap.sets.base import EPS, LARGEST, Array, Booleans, ConvexSetBase
 from fullswap.sets.hull import checked_inequalities, extreme_points, vertices_of_inequalities
 
 
@@ -16,12 +16,8 @@ from fullswap.sets.hull import checked_inequalities, extreme_points, vertices_of
 class Polytope(ConvexSetBase):
     """The convex hull of points, or the solutions of A x <= b, with interior points.
 
-    Parameters
-    ----------
-    vertices : array (v, A), optional
-        Points whose hull is the set; those that are not extreme are dropped.
-    inequalities : pair of arrays (k, A) and (k,), optional
-        A and b. Exactly one of the two arguments is given.
+    One of the two is given: ``vertices`` (v, A), of which those that are not extreme are dropped,
+    or ``inequalities``, a pair of arrays (k, A) and (k,).
 
     Examples
     --------
@@ -53,7 +49,6 @@ class Polytope(ConvexSetBase):
             points = checks.floats("vertices", vertices, LARGEST)
             if points.ndim != 2 or points.size == 0 or len(points) < points.shape[1] + 1:
                 checks.refuse_shape("vertices", "(v, A) with v > A >= 1", points)
-        ambient_dim = points.shape[1]
         extreme, normals = extreme_points(points)
         center = extreme.mean(axis=0)
         diameter = max(
@@ -68,8 +63,8 @@ class Polytope(ConvexSetBase):
             # From the corners and not from the hull: no corner sticks out because of rounding.
             _offsets=(normals @ corners.T).max(axis=1),
             _rounding=16.0 * EPS * max(1.0, float(np.abs(center).max()) / diameter),
-            dim=ambient_dim,
-            ambient_dim=ambient_dim,
+            dim=len(center),
+            ambient_dim=len(center),
             diameter=diameter,
             center=center,
         )
@@ -87,7 +82,7 @@ class Polytope(ConvexSetBase):
         factor, offset = self._moving(scale, shift)
         return Polytope(factor * self._vertices + offset)
 
-    def could_be_within(self, points: Array, distance: float) -> npt.NDArray[np.bool_]:
+    def could_be_within(self, points: Array, distance: float) -> Booleans:
         """A facet is broken by at most the distance."""
         return np.asarray(self.contains(points, tolerance=distance))
 
@@ -95,22 +90,14 @@ class Polytope(ConvexSetBase):
         from fullswap.kernels.nearest import project_rows
 
         result = np.array(points, order="C")  # one layout, and so one compiled version
-        project_rows(
-            result,
-            self.center,
-            self.diameter,
-            self._corners,
-            self._normals,
-            self._offsets,
-            self._rounding,
-        )
+        facets = (self._normals, self._offsets, self._rounding)
+        project_rows(result, self.center, self.diameter, self._corners, *facets)
         return result
 
-    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+    def _contains(self, points: Array, slack: Array) -> Booleans:
         local = (points - self.center) / self.diameter
         violations = (local @ self._normals.T - self._offsets).max(axis=1)
-        result: npt.NDArray[np.bool_] = violations <= slack / self.diameter
-        return result
+        return np.asarray(violations <= slack / self.diameter)
 
     def _minimize_linear(self, directions: Array) -> Array:
         result: Array = self._vertices[(directions @ self._corners.T).argmin(axis=1)]
