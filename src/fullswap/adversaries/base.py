@@ -20,18 +20,9 @@ from fullswap.sets import ConvexSetBase
 class Adversary(ABC):
     """Chooses each round's loss, having seen the mixture but not the draw from it.
 
-    Parameters
-    ----------
-    action_set : ConvexSetBase
-        Where the losses live.
-    loss_class : LossClass
-        What they promise.
-    seed : int
-        Of all randomness; equal seeds give equal losses against equal play.
-    kind : str
-        Which losses of the class are used (``fullswap.adversaries.kinds``).
-    **parameters : Any
-        Those of the class's table ``parameters``.
+    Its losses keep the promises of ``loss_class`` on ``action_set``; ``kind`` says which of them
+    are used (``fullswap.adversaries.kinds``). Equal seeds give equal losses against equal play. The
+    class's table ``parameters`` says what else may be set.
     """
 
     name: ClassVar[str]

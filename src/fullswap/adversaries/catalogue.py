@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fullswap.adversaries import outcomes, shapes
 from fullswap.adversaries.base import Adversary
 from fullswap.adversaries.greedy import Greedy
-from fullswap.adversaries.outcomes import (
-    Boundary,
-    Drift,
-    EarlyStop,
-    Midpoint,
-    OneBin,
-    Scripted,
-    SignPreservation,
-    Switching,
-)
 from fullswap.adversaries.parameters import Choice
-from fullswap.adversaries.shapes import Blocks, ConvexLipschitz, MeanAware, Sweep
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
 
 ADVERSARIES: dict[str, type[Adversary]] = {
     kind.name: kind
     for kind in (
-        Midpoint, MeanAware, Greedy, Drift, Switching, EarlyStop, SignPreservation, OneBin,
-        Sweep, Blocks, ConvexLipschitz, Boundary, Scripted,
+        outcomes.Midpoint, shapes.MeanAware, Greedy, outcomes.Drift, outcomes.Switching,
+        outcomes.EarlyStop, outcomes.SignPreservation, outcomes.OneBin, shapes.Sweep,
+        shapes.Blocks, shapes.ConvexLipschitz, outcomes.Boundary, outcomes.Scripted,
     )
 }  # fmt: skip
 """Name ↦ class."""

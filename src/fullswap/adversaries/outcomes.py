@@ -85,13 +85,21 @@ class Switching(Binary):
         return self.frequent if round_index // self.length % 2 else self.rare
 
 
-class EarlyStop(Binary):
+class _Biased(Binary):
+    """Adds up b − p as rounds go by."""
+
+    _bias = 0.0
+
+    def remember(self, position: float, outcome: bool) -> None:
+        self._bias += outcome - position
+
+
+class EarlyStop(_Biased):
     """Fair coins until |Σ(b − p)| > factor·√t; from then on the bit that keeps the bias."""
 
     name = "early_stop"
     parameters = {"factor": Number(1.0, 0.05, 5.0, log=True)}
     factor: float
-    _bias = 0.0
     _stopped = False
 
     def chance(self, position: float, round_index: int) -> float:
@@ -100,12 +108,8 @@ class EarlyStop(Binary):
             self._stopped = abs(self._bias) > self.factor * math.sqrt(max(round_index, 1))
         return float(self._bias > 0) if self._stopped else 0.5
 
-    def remember(self, position: float, outcome: bool) -> None:
-        """Add up b − p."""
-        self._bias += outcome - position
 
-
-class SignPreservation(Binary):
+class SignPreservation(_Biased):
     """Recursive middle slices: a bias, once made, is left behind on the side where it stays.
 
     Outcomes have the mean of the current slice. After a block the slice loses a third: the lower
@@ -118,7 +122,6 @@ class SignPreservation(Binary):
     length: int
     depth: int
     _slice = (0.0, 1.0)
-    _bias = 0.0
 
     def chance(self, position: float, round_index: int) -> float:
         """The middle of the slice."""
@@ -130,10 +133,6 @@ class SignPreservation(Binary):
                 low, high = 0.0, 1.0
             self._slice, self._bias = (low, high), 0.0
         return (low + high) / 2
-
-    def remember(self, position: float, outcome: bool) -> None:
-        """Add up b − p."""
-        self._bias += outcome - position
 
 
 class OneBin(Binary):

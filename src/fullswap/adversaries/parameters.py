@@ -4,28 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fullswap.base import checks
-
-
-class Parameter(Protocol):
-    """A default, the check of a given value, a random value, and a neighbour of a value."""
-
-    @property
-    def default(self) -> Any:
-        """The value when none is given."""
-
-    def check(self, name: str, value: Any) -> Any:
-        """Return the value, or raise a ValueError that names it."""
-
-    def draw(self, rng: np.random.Generator) -> Any:
-        """A random value."""
-
-    def nudge(self, value: Any, rng: np.random.Generator) -> Any:
-        """A random value near this one."""
 
 
 @dataclass(frozen=True)
@@ -118,3 +101,7 @@ class Chances:
         chances = list(value)
         chances[int(rng.integers(len(chances)))] = self.draw(rng)[0]
         return tuple(chances)
+
+
+Parameter = Number | Choice | Chances
+"""A default, the check of a given value, a random value, and a neighbour of a value."""

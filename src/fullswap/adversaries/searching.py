@@ -36,31 +36,19 @@ class CertifiedLearner(Learning, Protocol):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The worst run found; ``ADVERSARIES[adversary](set, class, **parameters)`` repeats it.
-
-    Attributes
-    ----------
-    ratio : float
-        Measured / guaranteed of that run.
-    adversary : str
-        Name of the adversary.
-    parameters : dict
-        Its seed, kind and settings.
-    measured, guaranteed : float
-        The two numbers.
-    tried : int
-        Number of runs.
-    first : float
-        Ratio of the first run tried.
-    """
+    """The worst run found; ``ADVERSARIES[adversary](set, class, **parameters)`` repeats it."""
 
     ratio: float
+    """Measured / guaranteed of that run."""
     adversary: str
     parameters: dict[str, Any]
+    """Its seed, kind and settings."""
     measured: float
     guaranteed: float
     tried: int
+    """Number of runs."""
     first: float
+    """Ratio of the first run tried."""
 
 
 def search(
@@ -131,15 +119,12 @@ def _run(learner: CertifiedLearner, adversary: Any, rounds: int) -> tuple[float,
 
 
 def _random(name: str, allowed: tuple[str, ...], rng: np.random.Generator) -> dict[str, Any]:
-    table = ADVERSARIES[name].parameters
-    drawn = {key: parameter.draw(rng) for key, parameter in table.items()}
+    drawn = {key: parameter.draw(rng) for key, parameter in ADVERSARIES[name].parameters.items()}
     kind = allowed[int(rng.integers(len(allowed)))]
     return {"seed": int(rng.integers(2**31)), "kind": kind, **drawn}
 
 
-def _neighbour(
-    best: SearchResult, allowed: tuple[str, ...], rng: np.random.Generator
-) -> dict[str, Any]:
+def _neighbour(best: SearchResult, allowed: tuple[str, ...], rng: Any) -> dict[str, Any]:
     table = ADVERSARIES[best.adversary].parameters
     key = str(rng.choice([*table, "seed"] + ["kind"] * (len(allowed) > 1)))
     if key == "seed":

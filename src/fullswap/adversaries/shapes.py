@@ -69,11 +69,8 @@ class ConvexLipschitz(Adversary):
     def start(self) -> None:
         """Fix the two losses."""
         first = middle_of_cell(self.place, self.mesh)
-        places = {
-            "pair": (first, min(first + 0.5, 1.0)),
-            "cell": (first, first),
-            "coin": (0.0, 1.0),
-        }[self.style]
+        second = min(first + 0.5, 1.0) if self.style == "pair" else first
+        places = (0.0, 1.0) if self.style == "coin" else (first, second)
         self.two = tuple(self.losses.towards(self.at(place)) for place in places)
 
     def choose(self, mixture: Mixture, round_index: int) -> Loss:
@@ -145,11 +142,5 @@ class Blocks(Adversary):
 
 
 def circle(basis: Vector, angle: float) -> Vector:
-    """cos(angle)·e₁ + sin(angle)·e₂ of an orthonormal basis (A, d), d ≥ 2.
-
-    Examples
-    --------
-    >>> circle(np.eye(2), 0.0)
-    array([1., 0.])
-    """
+    """cos(angle)·e₁ + sin(angle)·e₂ of an orthonormal basis (A, d), d ≥ 2."""
     return math.cos(angle) * basis[:, 0] + math.sin(angle) * basis[:, 1]
