@@ -35,7 +35,6 @@ from fullswap.losses import LossClass, Quadratic, quadratic_rows
 from fullswap.metrics.tally import Tally
 from fullswap.sets import Interval
 from fullswap.template import FullSwapLearner
-from fullswap.template.assembly import make_rule
 from fullswap.template.plan import Plan, plan
 from fullswap.template.rules import Dense, Rule, residual_allowance
 from fullswap.theorems import Constants, hedge_cost
@@ -245,4 +244,4 @@ def forecasts(approach: str, steps: int, outcomes: Vector) -> tuple[Vector, Vect
 
 
 def _rule(made: Plan) -> Rule:
-    return make_rule(made, made.grid_at(0))
+    return made.start(made.grid_at(0))

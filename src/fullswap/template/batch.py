@@ -52,7 +52,6 @@ def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Record | 
             return _run_compiled(learner, rows, record, _line_stretch)
         if isinstance(rule, Stationary) and rule.mesh is not None:
             return _run_compiled(learner, rows, record, _mesh_stretch)
-    if rows is not None:
         losses = [QuadraticFamily(row) for row in rows]
     indices: list[Any] = []
     weights: list[Vector] = []
@@ -64,13 +63,9 @@ def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Record | 
             weights.append(mixture.weights)
     if not record:
         return None
+    context = {**learner.context, "losses": losses if rows is None else rows}
     return Record.of_rows(
-        learner.points,
-        indices,
-        weights,
-        action_set=learner.action_set,
-        losses=losses if rows is None else rows,
-        **learner.context,
+        learner.points, indices, weights, action_set=learner.action_set, **context
     )
 
 
@@ -95,14 +90,9 @@ def _run_compiled(
     if not record:
         return None
     width = max((part.shape[1] for part in weights), default=1)
-    return Record(
-        learner.points,
-        _stacked(labels, width, np.int64),
-        _stacked(weights, width, np.float64),
-        action_set=learner.action_set,
-        losses=rows,
-        **learner.context,
-    )
+    indices, shares = _stacked(labels, width, np.int64), _stacked(weights, width, np.float64)
+    context = {**learner.context, "losses": rows, "action_set": learner.action_set}
+    return Record(learner.points, indices, shares, **context)
 
 
 def _stacked(parts: list[Any], width: int, kind: type) -> Any:

@@ -31,13 +31,8 @@ class FusedMesh:
     def __init__(self, rate: Vector, shape: KernelShape, locate: KuhnLocator) -> None:
         width = len(shape[1])
         self._rate, self._shape = rate, shape
-        self._lattice = (
-            np.array(locate.shift, dtype=float),
-            np.array(locate.matrix, dtype=float),
-            locate.cells,
-            locate.strides,
-            locate.lookup,
-        )
+        shift, matrix = np.array(locate.shift, dtype=float), np.array(locate.matrix, dtype=float)
+        self._lattice = (shift, matrix, locate.cells, locate.strides, locate.lookup)
         self._scratch = (np.zeros((2, width + 1)), np.zeros(width + 1, np.int64))
 
     @staticmethod

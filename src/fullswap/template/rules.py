@@ -20,11 +20,14 @@ from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
 from fullswap.kernels.states import CONSTANT, POINT, RECOMMENDED, TARGET
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
-from fullswap.losses import QuadraticFamily, piecewise_linear
+from fullswap.losses import Custom, QuadraticFamily, piecewise_linear
 from fullswap.template.mesh import fused_mesh
 from fullswap.theorems import residual_allowance, residual_tolerance
 
 __all__ = ["Crossing", "Dense", "Rule", "Stationary", "residual_allowance"]
+
+
+Descent = GradientDescent | Discretised[GradientState]
 
 
 class Rule(Protocol):
@@ -84,13 +87,10 @@ class Crossing:
             seen = piecewise_linear(loss, self.points) if self.linearised else loss
             targets = self.state[TARGET, indices][:, None]
             slopes, values = seen.gradient(targets)[:, 0], seen.value(targets)
-            for i, g, slope, value, q in zip(
-                indices, weights, slopes, values, targets[:, 0], strict=True
-            ):
-                constant = value - slope * q
-                line_learn(
-                    self.state, self.rate, self.low, self.high, False, i, g, 0.0, slope, constant
-                )
+            constants = values - slopes * targets[:, 0]
+            shape = (self.rate, self.low, self.high, False)
+            for i, g, slope, c in zip(indices, weights, slopes, constants, strict=True):
+                line_learn(self.state, *shape, i, g, 0.0, slope, c)
         self.hint = self._crossing
         result: Vector = (self.state[RECOMMENDED, indices] - before) / weights
         return result
@@ -108,23 +108,14 @@ class Stationary:
 
     residual = 0.0
 
-    def __init__(
-        self,
-        points: Points,
-        learner: GradientDescent | Discretised[GradientState],
-        rounding: Rounding,
-        start: int,
-    ):
+    def __init__(self, points: Points, learner: Descent, rounding: Rounding, start: int) -> None:
         from fullswap.kernels.stationary import make_scratch
 
-        self.points = points
-        self.learner, self.rounding = learner, rounding
-        n = len(points)
+        self.points, self.learner, self.rounding = points, learner, rounding
+        n, width = len(points), rounding(points[:1]).indices.shape[1]
         self.bank = learner.init(n)
         # every learner starts at its own point, so every state starts as absorbing
         self.bank.targets[:] = points
-        first = rounding(points[:1])
-        width = first.indices.shape[1]
         self.row_indices = np.repeat(np.arange(n)[:, None], width, axis=1)
         self.row_weights = np.zeros((n, width))
         self.row_weights[:, 0] = 1.0
@@ -147,9 +138,8 @@ class Stationary:
                 self._stamps[0], self._work, self._members, self._weights,
             )  # fmt: skip
             if size > 0:
-                break
+                return self._members[:size].copy(), self._weights[:size].copy()
             self.enlarge(-size)
-        return self._members[:size].copy(), self._weights[:size].copy()
 
     def enlarge(self, size: int) -> None:
         """Make room to solve a class of this size."""
@@ -189,34 +179,17 @@ class Stationary:
         return fresh
 
 
-class _Known:
-    """A loss on the grid points alone, already evaluated there."""
-
-    def __init__(self, values: Vector) -> None:
-        self._values = values
-
-    def value(self, points: Points) -> Vector:
-        return self._values
-
-    def gradient(self, points: Points) -> Points:
-        raise NotImplementedError
-
-
 class Dense:
     """Full rows over the grid points, solved by warm-started iteration."""
 
     def __init__(self, points: Points, learner: Hedge | RegretMatchingPlus):
-        self.points = points
+        self.points, n = points, len(points)
         self.learner: Any = learner
-        n = len(points)
         self.bank = learner.init(n)
         self.residual = 0.0
         """Σ_t ‖x_tQ_t − x_t‖₁ so far."""
-        self._all = np.arange(n)
-        self._x = np.full(n, 1 / n)
-        self._work = np.zeros((3, n))
-        self._rounds = 0
-        self._pending = 0.0
+        self._all, self._x, self._work = np.arange(n), np.full(n, 1 / n), np.zeros((3, n))
+        self._rounds, self._pending = 0, 0.0
 
     def mix(self) -> tuple[Indices, Vector]:
         """All points, with a distribution that is stationary up to the tolerance."""
@@ -236,11 +209,10 @@ class Dense:
         """Feed all experts' losses to all learners."""
         values = np.asarray(loss.value(self.points), dtype=float)
         lost = self.learner.propose(self.bank) @ values
-        self.bank = self.learner.update(self.bank, _Known(values), weights)
+        self.bank = self.learner.update(self.bank, Custom(lambda _: values), weights)
         self.residual += self._pending
         self._rounds += 1
-        result: Vector = lost
-        return result
+        return np.asarray(lost)
 
     def carried_into(self, fresh: Dense) -> Dense:
         """Experts are tied to the grid: start afresh, keep the residual owed."""
