@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fullswap.adversaries.searching import Learning
 from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Loss, Mixture
@@ -17,18 +18,12 @@ from fullswap.template.batch import as_rows
 _ROUNDS_BETWEEN_LOOKS = 32  # the bar costs less than a hundredth of a round
 
 
-class Player(Protocol):
+class Player(Learning, Protocol):
     """A learner as the driver sees it."""
 
     @property
     def action_set(self) -> ConvexSetBase:
         """Where it plays."""
-
-    def play(self) -> Mixture:
-        """The mixture of this round."""
-
-    def observe(self, loss: Loss) -> None:
-        """Learn from the loss of this round."""
 
 
 class Opponent(Protocol):

@@ -21,12 +21,16 @@ class Adversary(ABC):
     """Chooses each round's loss, having seen the mixture but not the draw from it.
 
     Its losses keep the promises of ``loss_class`` on ``action_set``; ``kind`` says which of them
-    are used (``fullswap.adversaries.kinds``). Equal seeds give equal losses against equal play. The
-    class's table ``parameters`` says what else may be set.
+    are used (``fullswap.adversaries.kinds``). Equal seeds give equal losses against equal play.
+    What else may be set stands in the body of the class, and in its table ``parameters``.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __init_subclass__(cls) -> None:
+        own = {key: value for key, value in vars(cls).items() if isinstance(value, Parameter)}
+        cls.parameters = {**cls.parameters, **own}
 
     def __init__(
         self,

@@ -21,8 +21,7 @@ class Greedy(Adversary):
     """
 
     name = "greedy"
-    parameters = {"extra": Number(2, 0, 16, whole=True)}
-    extra: int
+    extra = Number(2, 0, 16, whole=True)
 
     def start(self) -> None:
         """Fix the pool."""

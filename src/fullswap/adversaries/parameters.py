@@ -1,4 +1,7 @@
-"""What may be set on an adversary: one table gives defaults, checks, and the search its moves."""
+"""What may be set on an adversary: defaults, checks, and the moves of the search.
+
+A parameter stands in the body of its class; the value that an adversary has goes before it.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,17 @@ import numpy as np
 from fullswap.base import checks
 
 
+class Settable:
+    """Where an adversary has no value of its own, the default is its value."""
+
+    default: Any
+
+    def __get__(self, adversary: object, kind: type) -> Any:
+        return self.default
+
+
 @dataclass(frozen=True)
-class Number:
+class Number(Settable):
     """A number in [low, high]; ``log`` moves it by factors, ``whole`` keeps it an integer.
 
     Examples
@@ -55,7 +67,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Settable):
     """One of a few words; the first is the default."""
 
     options: tuple[str, ...]
@@ -79,7 +91,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Chances:
+class Chances(Settable):
     """A tuple of probabilities, one for each block of rounds."""
 
     default: tuple[float, ...]

@@ -160,14 +160,7 @@ class MultiScale:
 
 
 def solve_by_highs(game: Points) -> tuple[Vector, float]:
-    """κ that minimises max_p (game @ κ)[p], and that value, by linear programming.
-
-    Examples
-    --------
-    >>> shares, value = solve_by_highs(np.array([[1.0, -1.0], [-2.0, 2.0]]))
-    >>> shares.round(6).tolist()
-    [0.5, 0.5]
-    """
+    """κ that minimises max_p (game @ κ)[p], and that value, by linear programming."""
     from scipy.optimize import linprog
 
     rows, m = game.shape

@@ -33,7 +33,6 @@ class FullSwapLearner:
     Parameters
     ----------
     action_set : ConvexSetBase
-        A set of ``fullswap.sets``.
     loss_class : LossClass
         What is promised of every loss.
     horizon : int or None
