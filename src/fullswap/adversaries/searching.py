@@ -1,20 +1,65 @@
-"""The searching adversary: restarts, then hill-climbing, over all adversaries and settings."""
+"""All adversaries by name, and the search for the worst of them.
+
+The searching adversary: restarts, then hill-climbing, over all adversaries and settings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from fullswap.adversaries.catalogue import ADVERSARIES
+from fullswap.adversaries import outcomes, shapes
+from fullswap.adversaries.base import Adversary
+from fullswap.adversaries.greedy import Greedy
 from fullswap.adversaries.makers import kinds
+from fullswap.adversaries.parameters import Choice
 from fullswap.base import checks
 from fullswap.base.protocols import Loss, Mixture
 from fullswap.certificates import Certificate
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
+
+ADVERSARIES: dict[str, type[Adversary]] = {
+    kind.name: kind
+    for kind in (
+        outcomes.Midpoint, shapes.MeanAware, Greedy, outcomes.Drift, outcomes.Switching,
+        outcomes.EarlyStop, outcomes.SignPreservation, outcomes.OneBin, shapes.Sweep,
+        shapes.Blocks, shapes.ConvexLipschitz, outcomes.Boundary, outcomes.Scripted,
+    )
+}  # fmt: skip
+"""Name ↦ class."""
+
+
+def all_adversaries(
+    action_set: ConvexSetBase,
+    loss_class: LossClass,
+    seed: int = 0,
+    *,
+    kind: str = "auto",
+    rounds: int | None = None,
+) -> Iterator[Adversary]:
+    """One of each; those that come in several styles take turns with the seed.
+
+    ``rounds`` stretches whatever is periodic over the run.
+
+    Examples
+    --------
+    >>> from fullswap.sets import Interval
+    >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
+    13
+    """
+    for adversary in ADVERSARIES.values():
+        settings: dict[str, Any] = {
+            name: parameter.options[seed % len(parameter.options)]
+            for name, parameter in adversary.parameters.items()
+            if isinstance(parameter, Choice)
+        }
+        if rounds is not None and "period" in adversary.parameters:
+            settings["period"] = max(rounds, 2)
+        yield adversary(action_set, loss_class, seed, kind=kind, **settings)
 
 
 class Learning(Protocol):

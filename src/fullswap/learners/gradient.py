@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import Generic, final
 
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Loss, Points, Vector
+from fullswap.base.protocols import Indices, Learner, Loss, Points, State, Vector
 from fullswap.learners.base import RowLike, Setting, SubLearner
-from fullswap.losses import LossClass
+from fullswap.losses import LossClass, piecewise_linear
 from fullswap.sets import ConvexSetBase
 from fullswap.theorems import (
     Constants,
@@ -161,6 +161,34 @@ class GradientDescent:
             state.targets[rows] = self.action_set._project(steps)
             state.weight_sums[rows] = sums
         return state
+
+
+class Discretised(Generic[State]):
+    """Any bank of convex learners, fed piecewise-linearised losses. [FKO25, Algorithm GDK2].
+
+    So it competes on a given finite set of actions.
+    """
+
+    def __init__(self, base: Learner[State], actions: Points) -> None:
+        self.base, self.actions = base, actions
+
+    def init(self, n: int) -> State:
+        """State of n fresh learners."""
+        return self.base.init(n)
+
+    def propose(self, state: State) -> Points:
+        """Recommendations of the wrapped learners."""
+        return self.base.propose(state)
+
+    def update(
+        self, state: State, loss: Loss, weights: Vector, rows: Indices | None = None
+    ) -> State:
+        """Feed the piecewise-linearised loss to the wrapped learners."""
+        return self.base.update(state, self.seen(loss), weights, rows)
+
+    def seen(self, loss: Loss) -> Loss:
+        """The piecewise linearisation of the loss on the actions."""
+        return piecewise_linear(loss, self.actions)
 
 
 def rate_of(theorem: Theorem, constants: Constants) -> Rate:

@@ -58,14 +58,9 @@ class Custom(ConvexSetBase):
         _check_custom(self)
 
     def _parameters(self) -> dict[str, Any]:
-        contains = self._contains_rows
-        parameters: dict[str, Any] = {
-            "dim": self.dim,
-            "project": self._project_rows,
-            "minimize_linear": self._minimize_rows,
-            "diameter": self.diameter,
-        }
-        return parameters if contains is None else {**parameters, "contains": contains}
+        functions = {"project": self._project_rows, "minimize_linear": self._minimize_rows}
+        members = {} if self._contains_rows is None else {"contains": self._contains_rows}
+        return {"dim": self.dim, **functions, "diameter": self.diameter, **members}
 
     @property
     def vertices(self) -> None:

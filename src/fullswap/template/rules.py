@@ -17,11 +17,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
+from fullswap.grids.kuhn import KuhnLocator
 from fullswap.kernels.states import CONSTANT, POINT, RECOMMENDED, TARGET
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import Custom, QuadraticFamily, piecewise_linear
-from fullswap.template.mesh import fused_mesh
+from fullswap.rounding import Barycentric
+from fullswap.sets.base import KernelShape
 from fullswap.theorems import residual_allowance, residual_tolerance
 
 __all__ = ["Crossing", "Dense", "Rule", "Stationary", "residual_allowance"]
@@ -177,6 +179,57 @@ class Stationary:
             rows = fresh.rounding(fresh.bank.targets[moved])
             fresh.row_indices[moved], fresh.row_weights[moved] = rows.indices, rows.weights
         return fresh
+
+
+def fused_mesh(learner: Any, rounding: Rounding) -> FusedMesh | None:
+    """The compiled round where there is one: gradient descent, Kuhn grid, a set with kernels."""
+    if isinstance(learner, GradientDescent) and isinstance(rounding, Barycentric):
+        shape = learner.action_set.kernel_shape
+        if isinstance(rounding.locate, KuhnLocator) and shape is not None:
+            return FusedMesh(learner.rate.parameters(), shape, rounding.locate)
+    return None
+
+
+class FusedMesh:
+    """Quadratic losses on Kuhn grids: arguments of ``fullswap.kernels.mesh``, gathered once."""
+
+    def __init__(self, rate: Vector, shape: KernelShape, locate: KuhnLocator) -> None:
+        width = len(shape[1])
+        self._rate, self._shape = rate, shape
+        shift, matrix = np.array(locate.shift, dtype=float), np.array(locate.matrix, dtype=float)
+        self._lattice = (shift, matrix, locate.cells, locate.strides, locate.lookup)
+        self._scratch = (np.zeros((2, width + 1)), np.zeros(width + 1, np.int64))
+
+    @staticmethod
+    def _bank(rule: Stationary) -> tuple[Any, ...]:
+        return rule.bank.targets, rule.bank.weight_sums, rule.row_indices, rule.row_weights
+
+    def learn(
+        self, rule: Stationary, coefficients: Vector, indices: Indices, weights: Vector
+    ) -> Vector:
+        """One round's update; returns what each recommendation lost."""
+        from fullswap.kernels.mesh import mesh_learn
+
+        lost = np.empty(len(indices))
+        mesh_learn(
+            self._bank(rule), self._rate, self._shape, self._lattice, self._scratch,
+            indices, weights, coefficients, lost,
+        )  # fmt: skip
+        return lost
+
+    def run(
+        self, rule: Stationary, coefficients: Points, labels: Indices, weights: Vector
+    ) -> tuple[int, Points, Vector]:
+        """Rounds until the end, or until a class needs more room; see ``mesh_run``."""
+        from fullswap.kernels.mesh import mesh_run
+
+        n, width = len(rule.points), coefficients.shape[1]
+        gained, recommended = np.zeros((n, width + 1)), np.zeros(n)
+        played, rule.heaviest = mesh_run(
+            self._bank(rule), self._rate, self._shape, self._lattice, self._scratch,
+            rule.walk, rule.heaviest, coefficients, gained, recommended, labels, weights,
+        )  # fmt: skip
+        return played, gained, recommended
 
 
 class Dense:
