@@ -35,9 +35,10 @@ from fullswap.losses import LossClass, Quadratic, quadratic_rows
 from fullswap.metrics.tally import Tally
 from fullswap.sets import Interval
 from fullswap.template import FullSwapLearner
-from fullswap.template.plan import Plan, plan
-from fullswap.template.rules import Dense, Rule, residual_allowance
-from fullswap.theorems import Constants, hedge_cost
+from fullswap.template.choice import Plan
+from fullswap.template.plan import plan
+from fullswap.template.rules import Dense, Rule
+from fullswap.theorems import Constants, hedge_cost, residual_allowance
 
 LINE = Interval(0.0, 1.0)
 SQUARED = LossClass.squared(1.0)

@@ -18,8 +18,8 @@ from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
 from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
 from fullswap.sets import ConvexSetBase
-from fullswap.template.choice import Row
-from fullswap.template.plan import Plan, plan
+from fullswap.template.choice import Plan, Row
+from fullswap.template.plan import plan
 from fullswap.template.rules import Rule
 from fullswap.template.views import LineView, view_of
 

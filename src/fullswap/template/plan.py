@@ -15,8 +15,6 @@ from fullswap.template.choice import SHOWN_ROUNDS, Plan, Request, Row
 from fullswap.template.convex import MultiScaleRow
 from fullswap.template.rows import TABLE
 
-__all__ = ["ROWS", "Plan", "plan"]
-
 ROWS: tuple[Row, ...] = (*TABLE, MultiScaleRow())
 """A new row is one file, and one entry here to be known by name."""
 

@@ -18,18 +18,18 @@ import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
 from fullswap.grids.kuhn import KuhnLocator
-from fullswap.kernels.states import CONSTANT, POINT, RECOMMENDED, TARGET
+from fullswap.kernels.states import CONSTANT, CURVATURE, POINT, RECOMMENDED, TARGET, WEIGHT
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import Custom, QuadraticFamily, piecewise_linear
 from fullswap.rounding import Barycentric
 from fullswap.sets.base import KernelShape
-from fullswap.theorems import residual_allowance, residual_tolerance
-
-__all__ = ["Crossing", "Dense", "Rule", "Stationary", "residual_allowance"]
-
+from fullswap.theorems import residual_tolerance
 
 Descent = GradientDescent | Discretised[GradientState]
+Stretch = tuple[int, Indices, Vector, tuple[Vector, Vector, Points]]
+"""Rounds played at once; indices and weights (rounds, width) of their supports; and what the grid
+points added up: weights, losses of the recommendations, coefficients."""
 
 
 class Rule(Protocol):
@@ -96,6 +96,19 @@ class Crossing:
         self.hint = self._crossing
         result: Vector = (self.state[RECOMMENDED, indices] - before) / weights
         return result
+
+    def run(self, rows: Points, record: bool) -> Stretch:
+        """Compiled rounds of quadratic losses (T, 3)."""
+        from fullswap.kernels.loop import line_run
+
+        before, count = self.state.copy(), len(rows) if record else 0
+        left, share = np.zeros(count, np.int64), np.zeros(count)
+        shape = (self.rate, self.low, self.high, self.linearised)
+        self.hint = line_run(self.state, *shape, rows, self.hint, left, share)
+        gained = self.state - before
+        indices = np.column_stack((left, np.minimum(left + 1, len(self.points) - 1)))
+        added = gained[WEIGHT], gained[RECOMMENDED], gained[CURVATURE:].T
+        return len(rows), indices, np.column_stack((share, 1 - share)), added
 
     def carried_into(self, fresh: Crossing) -> Crossing:
         """Old points keep their state; new ones start at themselves."""
@@ -166,6 +179,16 @@ class Stationary:
             self.row_indices[indices], self.row_weights[indices] = rows.indices, rows.weights
         self.heaviest = int(indices[weights.argmax()])
         return lost
+
+    def run(self, rows: Points, record: bool) -> Stretch:
+        """Compiled rounds of quadratic losses (T, A + 2), until a class needs more room."""
+        assert self.mesh is not None
+        # looking at the coming round makes room for its class; later ones may need more
+        width = 4 * len(self.mix()[0])
+        shape = (len(rows), width) if record else (0, 0)
+        where, shares = np.zeros(shape, np.int64), np.zeros(shape)
+        played, gained, recommended = self.mesh.run(self, rows, where, shares)
+        return played, where[:played], shares[:played], (gained[:, 0], recommended, gained[:, 1:])
 
     def carried_into(self, fresh: Stationary) -> Stationary:
         """Old points keep their learners; rows are rounded anew on the finer grid."""
