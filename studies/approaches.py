@@ -35,11 +35,11 @@ from fullswap.losses import LossClass, Quadratic, quadratic_rows
 from fullswap.metrics.tally import Tally
 from fullswap.sets import Interval
 from fullswap.template import FullSwapLearner
-from fullswap.template.assembly import make_rule
-from fullswap.template.plan import Plan, plan
-from fullswap.template.rules import Dense, Rule, residual_allowance
+from fullswap.template.choice import Plan
+from fullswap.template.plan import plan
+from fullswap.template.rules import Dense, Rule
 from fullswap.theorems import Constants
-from fullswap.theorems.learning import hedge_cost
+from fullswap.theorems.learning import hedge_cost, residual_allowance
 
 LINE = Interval(0.0, 1.0)
 SQUARED = LossClass.squared(1.0)
@@ -246,4 +246,4 @@ def forecasts(approach: str, steps: int, outcomes: Vector) -> tuple[Vector, Vect
 
 
 def _rule(made: Plan) -> Rule:
-    return make_rule(made, made.grid_at(0))
+    return made.start(made.grid_at(0))

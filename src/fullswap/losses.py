@@ -77,7 +77,7 @@ class QuadraticFamily:
     def _checked(self, points: Points) -> Points:
         """Kernels do not look: points must have this loss's number of coordinates."""
         points = np.asarray(points, dtype=float)
-        if points.ndim != 2 or points.shape[1] != self.coefficients.size - 2:
+        if points.ndim != 2 or points.shape[1] != self.ambient_dim:
             checks.refuse_shape("points", f"(m, {self.ambient_dim})", points)
         return points
 
@@ -149,16 +149,13 @@ class Custom:
     __slots__ = ("_value", "_gradient")
 
     def __init__(
-        self,
-        value: Callable[[Points], Any],
-        gradient: Callable[[Points], Any] | None = None,
+        self, value: Callable[[Points], Any], gradient: Callable[[Points], Any] | None = None
     ) -> None:
         if not callable(value):
             checks.refuse("value", "be a function", value)
         if not (gradient is None or callable(gradient)):
             checks.refuse("gradient", "be a function or None", gradient)
-        self._value = value
-        self._gradient = gradient
+        self._value, self._gradient = value, gradient
 
     @property
     def has_gradient(self) -> bool:
@@ -184,8 +181,7 @@ def _answer(name: str, answer: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     result = np.asarray(answer, dtype=float)
     if result.shape != shape:
         checks.refuse_shape(name, str(shape), result)
-    if not np.isfinite(result).all():
-        checks.refuse_at(name, "be finite", result, ~np.isfinite(result))
+    checks.refuse_at(name, "be finite", result, ~np.isfinite(result))
     return result
 
 
@@ -216,11 +212,16 @@ def seen_from(origin: Vector, loss: Loss) -> Loss:
     """The loss as a function of x − origin."""
     if isinstance(loss, QuadraticFamily):
         return QuadraticFamily(rows_seen_from(origin, loss.coefficients[None, :])[0])
-    has_gradient = getattr(loss, "has_gradient", True)
-    return Custom(
-        lambda x: loss.value(x + origin),
-        (lambda x: loss.gradient(x + origin)) if has_gradient else None,
-    )
+    return carried(loss, lambda x: x + origin, lambda slopes: slopes)
+
+
+def carried(
+    loss: Loss, outward: Callable[[Points], Points], inward: Callable[[Points], Points]
+) -> Custom:
+    """A loss given as functions in other coordinates: points go out, its gradients come in."""
+    if not getattr(loss, "has_gradient", True):
+        return Custom(lambda x: loss.value(outward(x)))
+    return Custom(lambda x: loss.value(outward(x)), lambda x: inward(loss.gradient(outward(x))))
 
 
 def piecewise_linear(loss: Loss, points: Any) -> Custom:
@@ -240,26 +241,20 @@ def piecewise_linear(loss: Loss, points: Any) -> Custom:
     grid = grid[:, None] if grid.ndim == 1 else grid
     grid = as_points(grid, grid.shape[1], "points")
     values = np.asarray(loss.value(grid), dtype=float)
-    slopes, offsets = (
-        _line_pieces(grid[:, 0], values) if grid.shape[1] == 1 else _lower_facets(grid, values)
+    pieces = _line_pieces if grid.shape[1] == 1 else _lower_facets
+    slopes, offsets = pieces(grid, values)
+
+    return Custom(
+        lambda x: (x @ slopes.T + offsets).max(axis=1),
+        lambda x: slopes[(x @ slopes.T + offsets).argmax(axis=1)],
     )
 
-    def value(x: Points) -> Vector:
-        result: Vector = (x @ slopes.T + offsets).max(axis=1)
-        return result
 
-    def gradient(x: Points) -> Points:
-        result: Points = slopes[(x @ slopes.T + offsets).argmax(axis=1)]
-        return result
-
-    return Custom(value, gradient)
-
-
-def _line_pieces(grid: Vector, values: Vector) -> tuple[Points, Vector]:
-    order = np.argsort(grid, kind="stable")
-    s, v = grid[order], values[order]
+def _line_pieces(grid: Points, values: Vector) -> tuple[Points, Vector]:
+    order = np.argsort(grid[:, 0], kind="stable")
+    s, v = grid[order, 0], values[order]
     if s.size < 2 or not (np.diff(s) > 0).all():
-        checks.refuse("points", "be at least 2 distinct numbers", grid.tolist())
+        checks.refuse("points", "be at least 2 distinct numbers", grid[:, 0].tolist())
     slopes = np.diff(v) / np.diff(s)
     return slopes[:, None], v[:-1] - slopes * s[:-1]
 
@@ -338,27 +333,24 @@ class LossClass:
             from fullswap.kernels.quadratic import steepest_slope
 
             steepest = steepest_slope(coefficients, points, tangent)
-            if steepest > self.lipschitz * (1 + SLACK):
-                return f"slope {steepest:.6g} exceeds lipschitz = {self.lipschitz:.6g}"
-            return self._curvature_violation(2 * float(coefficients[0]), diameter)
-        if getattr(loss, "has_gradient", True):
-            slopes = np.sqrt(np.square(loss.gradient(points) @ tangent).sum(axis=1))
-            steepest = float(slopes.max())
-            if steepest > self.lipschitz * (1 + SLACK):
-                return f"slope {steepest:.6g} exceeds lipschitz = {self.lipschitz:.6g}"
-        elif len(points) > 1:
+        elif getattr(loss, "has_gradient", True):
+            slopes = np.square(loss.gradient(points) @ tangent).sum(axis=1)
+            steepest = float(np.sqrt(slopes).max())
+        else:
             spread = float(np.ptp(loss.value(points)))
-            if spread > self.lipschitz * diameter * (1 + SLACK):
-                return f"range {spread:.6g} exceeds lipschitz·diameter"
-        return None
+            above = spread > self.lipschitz * diameter * (1 + SLACK)
+            return f"range {spread:.6g} exceeds lipschitz·diameter" if above else None
+        if steepest > self.lipschitz * (1 + SLACK):
+            return f"slope {steepest:.6g} exceeds lipschitz = {self.lipschitz:.6g}"
+        if coefficients is None:
+            return None
+        return self._curvature_violation(2 * float(coefficients[0]), diameter)
 
     def _curvature_violation(self, curvature: float, diameter: float) -> str | None:
         # a bend is negligible if it changes slopes across the set by a negligible part of L
-        flat = SLACK * self.lipschitz / diameter
-        if 0 < self.strong_convexity and curvature < self.strong_convexity * (1 - SLACK):
-            return (
-                f"curvature {curvature:.6g} is below strong_convexity = {self.strong_convexity:.6g}"
-            )
+        flat, alpha = SLACK * self.lipschitz / diameter, self.strong_convexity
+        if 0 < alpha and curvature < alpha * (1 - SLACK):
+            return f"curvature {curvature:.6g} is below strong_convexity = {alpha:.6g}"
         if self.smoothness is not None and abs(curvature) > self.smoothness * (1 + SLACK):
             return f"curvature {curvature:.6g} exceeds smoothness = {self.smoothness:.6g}"
         if self.concave and curvature > flat:

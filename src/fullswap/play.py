@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fullswap.adversaries.searching import Learning
 from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Loss, Mixture
@@ -17,18 +18,12 @@ from fullswap.template.batch import as_rows
 _ROUNDS_BETWEEN_LOOKS = 32  # the bar costs less than a hundredth of a round
 
 
-class Player(Protocol):
+class Player(Learning, Protocol):
     """A learner as the driver sees it."""
 
     @property
     def action_set(self) -> ConvexSetBase:
         """Where it plays."""
-
-    def play(self) -> Mixture:
-        """The mixture of this round."""
-
-    def observe(self, loss: Loss) -> None:
-        """Learn from the loss of this round."""
 
 
 class Opponent(Protocol):
@@ -43,13 +38,10 @@ def simulate(
 ) -> Record:
     """Play ``rounds`` rounds: mixture, then a loss that may depend on it, then learning.
 
-    Parameters
-    ----------
-    learner : anything with play(), observe(loss) and action_set. Where its mixtures carry indices
-        and it has ``points``, these number the points; ``context`` goes into the record.
-    adversary : anything with choose(mixture, round_index).
-    progress : a bar on standard error: True, False, or None for runs that last longer than two
-        seconds on a terminal. Needs ``rich``; without it there is none.
+    ``learner`` is anything with play(), observe(loss) and action_set. Where its mixtures carry
+    indices and it has ``points``, these number the points; ``context`` goes into the record.
+    ``adversary`` is anything with choose(mixture, round_index). ``progress`` is a bar on standard
+    error, drawn by ``rich``: True, False, or None for runs of more than two seconds on a terminal.
 
     Examples
     --------
@@ -60,13 +52,10 @@ def simulate(
     100
     """
     rounds = checks.whole("rounds", rounds, 1)
-    for name, thing, verbs in (
-        ("learner", learner, ("play", "observe", "action_set")),
-        ("adversary", adversary, ("choose",)),
-    ):
-        missing = [verb for verb in verbs if not hasattr(thing, verb)]
-        if missing:
-            checks.refuse(name, f"have {', '.join(verbs)}", thing)
+    if not all(hasattr(learner, verb) for verb in ("play", "observe", "action_set")):
+        checks.refuse("learner", "have play, observe, action_set", learner)
+    if not hasattr(adversary, "choose"):
+        checks.refuse("adversary", "have choose", adversary)
     history: list[tuple[Mixture, Loss]] = []
     with Progress(rounds, progress) as bar:
         for t in range(rounds):

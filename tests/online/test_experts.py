@@ -102,8 +102,9 @@ def test_advice_is_the_rule_over_the_experts_awake(inputs, shares):
     kind, row, (_, mix, platt, bins) = blank_row(10, len(inputs))
     experts = kind.experts
     mix[kernel.SHARE] = np.array(shares)[:experts] / sum(shares[:experts])
-    memo = np.empty(kind._memo)
-    kernel._advise(mix, platt, bins, np.array(inputs), memo)
+    memo = np.empty(kind._memo_size)
+    memo[kernel.MEMO_HEAD : kernel.MEMO_HEAD + len(inputs)] = inputs
+    kernel._advise(mix, platt, bins, memo)
     opinions = memo[-experts:]
     awake = ~np.isnan(opinions)
     assert awake.tolist() == [not math.isnan(p) for p in inputs for _ in range(4)] + [True] * 4
@@ -178,8 +179,9 @@ def test_weights_stay_usable_over_a_long_run():
     assert np.isfinite(row).all()
     assert (shares > 0).all() and shares.sum() == pytest.approx(1, abs=1e-12)
     # the model was wrong for long and is right now: the advice has turned
-    memo = np.empty(kind_behind(recalibrator)._memo)
-    kernel._advise(mix, platt, bins, np.array([0.9]), memo)
+    memo = np.empty(kind_behind(recalibrator)._memo_size)
+    memo[kernel.MEMO_HEAD] = 0.9
+    kernel._advise(mix, platt, bins, memo)
     assert memo[kernel.ADVICE] > 0.8
 
 

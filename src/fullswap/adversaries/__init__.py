@@ -6,7 +6,6 @@ class on this set. ``search`` looks for the worst of them against one learner.
 """
 
 from fullswap.adversaries.base import Adversary, Binary, longest_segment
-from fullswap.adversaries.catalogue import ADVERSARIES, all_adversaries
 from fullswap.adversaries.greedy import Greedy
 from fullswap.adversaries.makers import Losses, kinds
 from fullswap.adversaries.outcomes import (
@@ -19,7 +18,13 @@ from fullswap.adversaries.outcomes import (
     SignPreservation,
     Switching,
 )
-from fullswap.adversaries.searching import SearchResult, meet, search
+from fullswap.adversaries.searching import (
+    ADVERSARIES,
+    SearchResult,
+    all_adversaries,
+    meet,
+    search,
+)
 from fullswap.adversaries.shapes import Blocks, ConvexLipschitz, MeanAware, Sweep
 
 __all__ = [

@@ -20,22 +20,17 @@ from fullswap.sets import ConvexSetBase
 class Adversary(ABC):
     """Chooses each round's loss, having seen the mixture but not the draw from it.
 
-    Parameters
-    ----------
-    action_set : ConvexSetBase
-        Where the losses live.
-    loss_class : LossClass
-        What they promise.
-    seed : int
-        Of all randomness; equal seeds give equal losses against equal play.
-    kind : str
-        Which losses of the class are used (``fullswap.adversaries.kinds``).
-    **parameters : Any
-        Those of the class's table ``parameters``.
+    Its losses keep the promises of ``loss_class`` on ``action_set``; ``kind`` says which of them
+    are used (``fullswap.adversaries.kinds``). Equal seeds give equal losses against equal play.
+    What else may be set stands in the body of the class, and in its table ``parameters``.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __init_subclass__(cls) -> None:
+        own = {key: value for key, value in vars(cls).items() if isinstance(value, Parameter)}
+        cls.parameters = {**cls.parameters, **own}
 
     def __init__(
         self,

@@ -21,8 +21,7 @@ class Greedy(Adversary):
     """
 
     name = "greedy"
-    parameters = {"extra": Number(2, 0, 16, whole=True)}
-    extra: int
+    extra = Number(2, 0, 16, whole=True)
 
     def start(self) -> None:
         """Fix the pool."""
@@ -41,22 +40,15 @@ class Greedy(Adversary):
 
     def choose(self, mixture: Mixture, round_index: int) -> Loss:
         """The best of the pool; the first of several."""
-        labels = self.tally.indices_of(mixture.points)
-        loss = self.pool[int(self._scores(mixture, labels).argmax())]
-        self.tally.add(labels, mixture.weights, loss)
+        loss = self.pool[int(self.scores(mixture).argmax())]
+        self.tally.add(self.tally.indices_of(mixture.points), mixture.weights, loss)
         return loss
 
     def scores(self, mixture: Mixture) -> Vector:
         """Swap regret at the mixture's points after each loss of the pool, shape (len(pool),)."""
-        return self._scores(mixture, self.tally.indices_of(mixture.points))
-
-    def _scores(self, mixture: Mixture, labels: Indices) -> Vector:
-        if self._exact:
-            gained = self._exact_gains(mixture, labels)
-        else:
-            gained = self._probed_gains(mixture, labels)
-        result: Vector = np.maximum(gained, 0.0).sum(axis=0)
-        return result
+        gains = self._exact_gains if self._exact else self._probed_gains
+        gained = gains(mixture, self.tally.indices_of(mixture.points))
+        return np.asarray(np.maximum(gained, 0.0).sum(axis=0))
 
     def _exact_gains(self, mixture: Mixture, labels: Indices) -> Points:
         """Σ_t x_t[s]·(ℓ_t(s) − min_x ℓ_t(x)) for points s and pool losses, shape (m, J)."""
@@ -67,8 +59,7 @@ class Greedy(Adversary):
         here = np.repeat(points, size, axis=0)
         squares = np.einsum("ij,ij->i", here, here) - np.einsum("ij,ij->i", best, best)
         gains = rows[:, 0] * squares + np.einsum("ij,ij->i", rows[:, 1:-1], here - best)
-        result: Points = gains.reshape(len(points), size)
-        return result
+        return np.asarray(gains.reshape(len(points), size))
 
     def _probed_gains(self, mixture: Mixture, labels: Indices) -> Points:
         """The same with the minimum over the probes."""
@@ -79,8 +70,7 @@ class Greedy(Adversary):
         here = np.column_stack([loss.value(mixture.points) for loss in self.pool])
         incurred = (held * here).sum(axis=1)[:, None] + mixture.weights[:, None] * here
         now = mixture.weights[:, None, None] * self._at_probes
-        result: Points = incurred - ((held @ self._at_probes)[:, None] + now).min(axis=2)
-        return result
+        return np.asarray(incurred - ((held @ self._at_probes)[:, None] + now).min(axis=2))
 
     def _members(self, count: int) -> Points:
         """Random members: projections of normal points of the set's size."""

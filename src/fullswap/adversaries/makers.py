@@ -70,10 +70,8 @@ class Losses:
     def __init__(
         self, action_set: ConvexSetBase, loss_class: LossClass, kind: str = "auto"
     ) -> None:
-        if not isinstance(action_set, ConvexSetBase):
-            checks.refuse("action_set", "be a set of fullswap.sets", action_set)
-        if not isinstance(loss_class, LossClass):
-            checks.refuse("loss_class", "be a LossClass", loss_class)
+        checks.instance("action_set", action_set, ConvexSetBase, "a set of fullswap.sets")
+        checks.instance("loss_class", loss_class, LossClass, "a LossClass")
         allowed = kinds(loss_class)
         checks.one_of("kind", kind, ("auto", *allowed))
         self.action_set, self.loss_class = action_set, loss_class
@@ -241,13 +239,7 @@ def _offsets(points: Points, center: Vector) -> tuple[Points, Vector]:
 
 
 def kinked(center: Vector, curvature: float, slope: float) -> Custom:
-    """curvature/2·‖x − center‖² + slope·‖x − center‖; the subgradient at the centre is 0.
-
-    Examples
-    --------
-    >>> kinked(np.zeros(2), 2.0, 1.0).value(np.array([[3.0, 4.0]]))
-    array([30.])
-    """
+    """curvature/2·‖x − center‖² + slope·‖x − center‖; the subgradient at the centre is 0."""
 
     def value(points: Points) -> Vector:
         distances = _offsets(points, center)[1]
@@ -262,33 +254,18 @@ def kinked(center: Vector, curvature: float, slope: float) -> Custom:
 
 
 def tent(center: Vector, other: Vector, slope: float, height: float) -> Custom:
-    """min(slope·‖x − center‖, slope·‖x − other‖ + height).
-
-    Examples
-    --------
-    >>> tent(np.zeros(1), np.ones(1), 1.0, 0.25).value(np.array([[0.5], [1.0]]))
-    array([0.5 , 0.25])
-    """
+    """min(slope·‖x − center‖, slope·‖x − other‖ + height)."""
     here, there = kinked(center, 0.0, slope), kinked(other, 0.0, slope)
-
-    def value(points: Points) -> Vector:
-        return np.minimum(here.value(points), there.value(points) + height)
 
     def gradient(points: Points) -> Points:
         lower = here.value(points) <= there.value(points) + height
         return np.where(lower[:, None], here.gradient(points), there.gradient(points))
 
-    return Custom(value, gradient)
+    return Custom(lambda x: np.minimum(here.value(x), there.value(x) + height), gradient)
 
 
 def wave(center: Vector, amplitude: float, frequency: float) -> Custom:
-    """amplitude·(1 − cos(frequency·‖x − center‖)): slopes ≤ A·ω, curvatures within ±A·ω².
-
-    Examples
-    --------
-    >>> wave(np.zeros(1), 0.5, np.pi).value(np.array([[0.0], [1.0]]))
-    array([0., 1.])
-    """
+    """amplitude·(1 − cos(frequency·‖x − center‖)): slopes ≤ A·ω, curvatures within ±A·ω²."""
 
     def value(points: Points) -> Vector:
         return amplitude * (1 - np.cos(frequency * _offsets(points, center)[1]))

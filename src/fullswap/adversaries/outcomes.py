@@ -17,13 +17,7 @@ _PERIOD = Number(1000, 2, 10**9, log=True, whole=True)
 
 
 def middle_of_cell(position: float, mesh: float) -> float:
-    """(k + ½)·mesh for the cell k that holds the position, at most 1.
-
-    Examples
-    --------
-    >>> middle_of_cell(0.31, 0.2)
-    0.3
-    """
+    """(k + ½)·mesh for the cell k that holds the position, at most 1."""
     return min((math.floor(position / mesh) + 0.5) * mesh, 1.0)
 
 
@@ -31,9 +25,8 @@ class Midpoint(Binary):
     """Bernoulli outcomes whose mean is the middle of a grid cell, where rounding costs most."""
 
     name = "midpoint"
-    parameters = {"mesh": _MESH, "level": Number(0.5, 0.0, 1.0)}
-    mesh: float
-    level: float
+    mesh = _MESH
+    level = Number(0.5, 0.0, 1.0)
 
     def chance(self, position: float, round_index: int) -> float:
         """(k + ½)·mesh."""
@@ -44,16 +37,10 @@ class Drift(Binary):
     """Bernoulli outcomes whose mean moves: a sine, a random walk, a sweep through mid-cells."""
 
     name = "drift"
-    parameters = {
-        "path": Choice(("sine", "walk", "sweep")),
-        "period": _PERIOD,
-        "mesh": _MESH,
-        "step": Number(0.02, 0.0001, 0.5, log=True),
-    }
-    path: str
-    period: int
-    mesh: float
-    step: float
+    path = Choice(("sine", "walk", "sweep"))
+    period = _PERIOD
+    mesh = _MESH
+    step = Number(0.02, 0.0001, 0.5, log=True)
     _walker = 0.5
 
     def chance(self, position: float, round_index: int) -> float:
@@ -71,27 +58,29 @@ class Switching(Binary):
     """Epochs in which outcome 1 is rare take turns with epochs in which it is frequent."""
 
     name = "switching"
-    parameters = {
-        "length": _LENGTH,
-        "rare": Number(0.2, 0.0, 1.0),
-        "frequent": Number(0.8, 0.0, 1.0),
-    }
-    length: int
-    rare: float
-    frequent: float
+    length = _LENGTH
+    rare = Number(0.2, 0.0, 1.0)
+    frequent = Number(0.8, 0.0, 1.0)
 
     def chance(self, position: float, round_index: int) -> float:
         """.2 or .8."""
-        return self.frequent if round_index // self.length % 2 else self.rare
+        return float(self.frequent if round_index // self.length % 2 else self.rare)
 
 
-class EarlyStop(Binary):
+class _Biased(Binary):
+    """Adds up b − p as rounds go by."""
+
+    _bias = 0.0
+
+    def remember(self, position: float, outcome: bool) -> None:
+        self._bias += outcome - position
+
+
+class EarlyStop(_Biased):
     """Fair coins until |Σ(b − p)| > factor·√t; from then on the bit that keeps the bias."""
 
     name = "early_stop"
-    parameters = {"factor": Number(1.0, 0.05, 5.0, log=True)}
-    factor: float
-    _bias = 0.0
+    factor = Number(1.0, 0.05, 5.0, log=True)
     _stopped = False
 
     def chance(self, position: float, round_index: int) -> float:
@@ -100,12 +89,8 @@ class EarlyStop(Binary):
             self._stopped = abs(self._bias) > self.factor * math.sqrt(max(round_index, 1))
         return float(self._bias > 0) if self._stopped else 0.5
 
-    def remember(self, position: float, outcome: bool) -> None:
-        """Add up b − p."""
-        self._bias += outcome - position
 
-
-class SignPreservation(Binary):
+class SignPreservation(_Biased):
     """Recursive middle slices: a bias, once made, is left behind on the side where it stays.
 
     Outcomes have the mean of the current slice. After a block the slice loses a third: the lower
@@ -114,11 +99,9 @@ class SignPreservation(Binary):
     """
 
     name = "sign_preservation"
-    parameters = {"length": _LENGTH, "depth": Number(6, 1, 40, whole=True)}
-    length: int
-    depth: int
+    length = _LENGTH
+    depth = Number(6, 1, 40, whole=True)
     _slice = (0.0, 1.0)
-    _bias = 0.0
 
     def chance(self, position: float, round_index: int) -> float:
         """The middle of the slice."""
@@ -131,17 +114,12 @@ class SignPreservation(Binary):
             self._slice, self._bias = (low, high), 0.0
         return (low + high) / 2
 
-    def remember(self, position: float, outcome: bool) -> None:
-        """Add up b − p."""
-        self._bias += outcome - position
-
 
 class OneBin(Binary):
     """b = 1[p < middle]: on a single bin external regret grows like ¼·ln T."""
 
     name = "one_bin"
-    parameters = {"middle": Number(0.5, 0.0, 1.0)}
-    middle: float
+    middle = Number(0.5, 0.0, 1.0)
 
     def chance(self, position: float, round_index: int) -> float:
         """0 or 1."""
@@ -152,14 +130,9 @@ class Boundary(Binary):
     """All at one end; rare exceptions; exceptions only while the mean is near that end."""
 
     name = "boundary"
-    parameters = {
-        "style": Choice(("near", "rare", "end")),
-        "rate": Number(0.01, 0.0001, 0.5, log=True),
-        "edge": Number(0.02, 0.0001, 0.5, log=True),
-    }
-    style: str
-    rate: float
-    edge: float
+    style = Choice(("near", "rare", "end"))
+    rate = Number(0.01, 0.0001, 0.5, log=True)
+    edge = Number(0.02, 0.0001, 0.5, log=True)
 
     def chance(self, position: float, round_index: int) -> float:
         """Mostly 0."""
@@ -172,10 +145,9 @@ class Scripted(Binary):
     """A probability for each block of rounds, over and over: what the search writes itself."""
 
     name = "scripted"
-    parameters = {"chances": Chances((0.0, 0.5, 1.0, 0.5, 0.25, 0.75, 0.1, 0.9)), "length": _LENGTH}
-    chances: tuple[float, ...]
-    length: int
+    chances = Chances((0.0, 0.5, 1.0, 0.5, 0.25, 0.75, 0.1, 0.9))
+    length = _LENGTH
 
     def chance(self, position: float, round_index: int) -> float:
         """The block's probability."""
-        return self.chances[round_index // self.length % len(self.chances)]
+        return float(self.chances[round_index // self.length % len(self.chances)])

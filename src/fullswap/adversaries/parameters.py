@@ -1,35 +1,30 @@
-"""What may be set on an adversary: one table gives defaults, checks, and the search its moves."""
+"""What may be set on an adversary: defaults, checks, and the moves of the search.
+
+A parameter stands in the body of its class; the value that an adversary has goes before it.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fullswap.base import checks
 
 
-class Parameter(Protocol):
-    """A default, the check of a given value, a random value, and a neighbour of a value."""
+class Settable:
+    """Where an adversary has no value of its own, the default is its value."""
 
-    @property
-    def default(self) -> Any:
-        """The value when none is given."""
+    default: Any
 
-    def check(self, name: str, value: Any) -> Any:
-        """Return the value, or raise a ValueError that names it."""
-
-    def draw(self, rng: np.random.Generator) -> Any:
-        """A random value."""
-
-    def nudge(self, value: Any, rng: np.random.Generator) -> Any:
-        """A random value near this one."""
+    def __get__(self, adversary: object, kind: type) -> Any:
+        return self.default
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(Settable):
     """A number in [low, high]; ``log`` moves it by factors, ``whole`` keeps it an integer.
 
     Examples
@@ -72,7 +67,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Settable):
     """One of a few words; the first is the default."""
 
     options: tuple[str, ...]
@@ -96,7 +91,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Chances:
+class Chances(Settable):
     """A tuple of probabilities, one for each block of rounds."""
 
     default: tuple[float, ...]
@@ -118,3 +113,7 @@ class Chances:
         chances = list(value)
         chances[int(rng.integers(len(chances)))] = self.draw(rng)[0]
         return tuple(chances)
+
+
+Parameter = Number | Choice | Chances
+"""A default, the check of a given value, a random value, and a neighbour of a value."""

@@ -1,20 +1,65 @@
-"""The searching adversary: restarts, then hill-climbing, over all adversaries and settings."""
+"""All adversaries by name, and the search for the worst of them.
+
+The searching adversary: restarts, then hill-climbing, over all adversaries and settings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from fullswap.adversaries.catalogue import ADVERSARIES
+from fullswap.adversaries import outcomes, shapes
+from fullswap.adversaries.base import Adversary
+from fullswap.adversaries.greedy import Greedy
 from fullswap.adversaries.makers import kinds
+from fullswap.adversaries.parameters import Choice
 from fullswap.base import checks
 from fullswap.base.protocols import Loss, Mixture
 from fullswap.certificates import Certificate
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
+
+ADVERSARIES: dict[str, type[Adversary]] = {
+    kind.name: kind
+    for kind in (
+        outcomes.Midpoint, shapes.MeanAware, Greedy, outcomes.Drift, outcomes.Switching,
+        outcomes.EarlyStop, outcomes.SignPreservation, outcomes.OneBin, shapes.Sweep,
+        shapes.Blocks, shapes.ConvexLipschitz, outcomes.Boundary, outcomes.Scripted,
+    )
+}  # fmt: skip
+"""Name ↦ class."""
+
+
+def all_adversaries(
+    action_set: ConvexSetBase,
+    loss_class: LossClass,
+    seed: int = 0,
+    *,
+    kind: str = "auto",
+    rounds: int | None = None,
+) -> Iterator[Adversary]:
+    """One of each; those that come in several styles take turns with the seed.
+
+    ``rounds`` stretches whatever is periodic over the run.
+
+    Examples
+    --------
+    >>> from fullswap.sets import Interval
+    >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
+    13
+    """
+    for adversary in ADVERSARIES.values():
+        settings: dict[str, Any] = {
+            name: parameter.options[seed % len(parameter.options)]
+            for name, parameter in adversary.parameters.items()
+            if isinstance(parameter, Choice)
+        }
+        if rounds is not None and "period" in adversary.parameters:
+            settings["period"] = max(rounds, 2)
+        yield adversary(action_set, loss_class, seed, kind=kind, **settings)
 
 
 class Learning(Protocol):
@@ -36,31 +81,19 @@ class CertifiedLearner(Learning, Protocol):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The worst run found; ``ADVERSARIES[adversary](set, class, **parameters)`` repeats it.
-
-    Attributes
-    ----------
-    ratio : float
-        Measured / guaranteed of that run.
-    adversary : str
-        Name of the adversary.
-    parameters : dict
-        Its seed, kind and settings.
-    measured, guaranteed : float
-        The two numbers.
-    tried : int
-        Number of runs.
-    first : float
-        Ratio of the first run tried.
-    """
+    """The worst run found; ``ADVERSARIES[adversary](set, class, **parameters)`` repeats it."""
 
     ratio: float
+    """Measured / guaranteed of that run."""
     adversary: str
     parameters: dict[str, Any]
+    """Its seed, kind and settings."""
     measured: float
     guaranteed: float
     tried: int
+    """Number of runs."""
     first: float
+    """Ratio of the first run tried."""
 
 
 def search(
@@ -131,15 +164,12 @@ def _run(learner: CertifiedLearner, adversary: Any, rounds: int) -> tuple[float,
 
 
 def _random(name: str, allowed: tuple[str, ...], rng: np.random.Generator) -> dict[str, Any]:
-    table = ADVERSARIES[name].parameters
-    drawn = {key: parameter.draw(rng) for key, parameter in table.items()}
+    drawn = {key: parameter.draw(rng) for key, parameter in ADVERSARIES[name].parameters.items()}
     kind = allowed[int(rng.integers(len(allowed)))]
     return {"seed": int(rng.integers(2**31)), "kind": kind, **drawn}
 
 
-def _neighbour(
-    best: SearchResult, allowed: tuple[str, ...], rng: np.random.Generator
-) -> dict[str, Any]:
+def _neighbour(best: SearchResult, allowed: tuple[str, ...], rng: Any) -> dict[str, Any]:
     table = ADVERSARIES[best.adversary].parameters
     key = str(rng.choice([*table, "seed"] + ["kind"] * (len(allowed) > 1)))
     if key == "seed":

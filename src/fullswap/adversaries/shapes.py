@@ -19,14 +19,9 @@ class MeanAware(Adversary):
     """
 
     name = "mean_aware"
-    parameters = {
-        "threshold": Number(0.5, 0.0, 1.0),
-        "swing": Number(0.0, 0.0, 0.5),
-        "period": _PERIOD,
-    }
-    threshold: float
-    swing: float
-    period: int
+    threshold = Number(0.5, 0.0, 1.0)
+    swing = Number(0.0, 0.0, 0.5)
+    period = _PERIOD
 
     def start(self) -> None:
         """Losses are made when their direction comes."""
@@ -55,25 +50,16 @@ class ConvexLipschitz(Adversary):
     """
 
     name = "convex_lipschitz"
-    parameters = {
-        "style": Choice(("pair", "cell", "coin")),
-        "mesh": _MESH,
-        "place": Number(0.25, 0.0, 0.5),
-        "bias": Number(0.05, 0.0, 0.5),
-    }
-    style: str
-    mesh: float
-    place: float
-    bias: float
+    style = Choice(("pair", "cell", "coin"))
+    mesh = _MESH
+    place = Number(0.25, 0.0, 0.5)
+    bias = Number(0.05, 0.0, 0.5)
 
     def start(self) -> None:
         """Fix the two losses."""
         first = middle_of_cell(self.place, self.mesh)
-        places = {
-            "pair": (first, min(first + 0.5, 1.0)),
-            "cell": (first, first),
-            "coin": (0.0, 1.0),
-        }[self.style]
+        second = min(first + 0.5, 1.0) if self.style == "pair" else first
+        places = (0.0, 1.0) if self.style == "coin" else (first, second)
         self.two = tuple(self.losses.towards(self.at(place)) for place in places)
 
     def choose(self, mixture: Mixture, round_index: int) -> Loss:
@@ -89,14 +75,9 @@ class Sweep(Adversary):
     """
 
     name = "sweep"
-    parameters = {
-        "period": _PERIOD,
-        "spread": Number(0.5, 0.0, 4.0),
-        "angles": Number(64, 3, 4096, log=True, whole=True),
-    }
-    period: int
-    spread: float
-    angles: int
+    period = _PERIOD
+    spread = Number(0.5, 0.0, 4.0)
+    angles = Number(64, 3, 4096, log=True, whole=True)
 
     def start(self) -> None:
         """Losses are made when their angle comes."""
@@ -124,9 +105,8 @@ class Blocks(Adversary):
     """
 
     name = "blocks"
-    parameters = {"pairs": Number(4, 1, 20, whole=True), "length": _LENGTH}
-    pairs: int
-    length: int
+    pairs = Number(4, 1, 20, whole=True)
+    length = _LENGTH
 
     def start(self) -> None:
         """Fix the losses."""
@@ -140,16 +120,10 @@ class Blocks(Adversary):
 
     def choose(self, mixture: Mixture, round_index: int) -> Loss:
         """One of this block's pair."""
-        pair = round_index // self.length % self.pairs
+        pair = int(round_index // self.length % self.pairs)
         return self.rim[2 * pair + (self.rng.random() < 0.5)]
 
 
 def circle(basis: Vector, angle: float) -> Vector:
-    """cos(angle)·e₁ + sin(angle)·e₂ of an orthonormal basis (A, d), d ≥ 2.
-
-    Examples
-    --------
-    >>> circle(np.eye(2), 0.0)
-    array([1., 0.])
-    """
+    """cos(angle)·e₁ + sin(angle)·e₂ of an orthonormal basis (A, d), d ≥ 2."""
     return math.cos(angle) * basis[:, 0] + math.sin(angle) * basis[:, 1]

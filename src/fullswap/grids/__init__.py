@@ -7,21 +7,21 @@ Three kinds, one for each way a loss can be represented on finitely many points:
   (Kuhn on boxes and simplices, Delaunay elsewhere);
 - ``boundary``: only the hull matters (a polytope approximation from inside).
 
-Which constructions serve a set, the set says itself (``ConvexSetBase.grids``, a ``GridMaker``);
-families of grids by level are plain data, and grids are built once and kept. A grid reports its
-size n, covering radius r, hull distance h and largest simplex variance V as measured on it; the
-bounds use these numbers and no asymptotic count.
+Which constructions serve a set, the set says itself (``ConvexSetBase.grids``, a ``GridMaker``). A
+grid reports its size n, covering radius r, hull distance h and largest simplex variance V as
+measured on it; the bounds use these numbers and no asymptotic count.
 """
 
 from fullswap.grids.base import Grid, GridMaker, enclosing_radius_squared
 from fullswap.grids.boundary import boundary
-from fullswap.grids.cache import grid_of, nested_grid
 from fullswap.grids.levels import (
     Choices,
     GridFamily,
     Levels,
     Nested,
     checked_mesh,
+    grid_of,
+    nested_grid,
     net,
     triangulation,
 )

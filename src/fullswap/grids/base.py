@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Protocol
@@ -62,30 +62,19 @@ class GriddedSet(ConvexSet, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Finitely many points of a set, with what the bounds need to know of them.
-
-    Attributes
-    ----------
-    points : (n, A) array
-        Distinct points of the set.
-    mesh : float
-        Spacing along an axis; for a boundary grid √h.
-    covering_radius : float
-        Every point of the set is within this distance of a grid point.
-    hull_distance : float
-        Every point of the set is within this distance of the grid's hull.
-    variance : float
-        Largest variance of a distribution on the vertices of one simplex.
-    locate : callable or None
-        Splits hull points into at most d + 1 vertices of a simplex with the same mean.
-    """
+    """Finitely many points (n, A) of a set, with what the bounds need to know of them."""
 
     points: Points
     mesh: float
+    """Spacing along an axis; for a boundary grid √h."""
     covering_radius: float
+    """Every point of the set is within this distance of a grid point."""
     hull_distance: float = 0.0
+    """Every point of the set is within this distance of the grid's hull."""
     variance: float = float("inf")
+    """Largest variance of a distribution on the vertices of one simplex."""
     locate: Locator | None = field(default=None, repr=False)
+    """Splits hull points into at most d + 1 vertices of a simplex with the same mean."""
 
     @property
     def geometry(self) -> Geometry:
@@ -129,6 +118,11 @@ class GridMaker(ABC):
         return float("inf")
 
 
+def product(axes: Sequence[Vector]) -> Points:
+    """All combinations of coordinates, the last axis changing fastest, shape (Π n_i, d)."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
 def enclosing_radius_squared(simplices: Points) -> Vector:
     """Squared radius of the smallest ball around each simplex, shape (S, k, A) -> (S,).
 
@@ -163,8 +157,6 @@ def enclosing_radius_squared(simplices: Points) -> Vector:
 
 def _circumcenters(faces: Points) -> Points:
     origin = faces[:, 0, :]
-    if faces.shape[1] == 1:
-        return origin
     edges = faces[:, 1:, :] - origin[:, None, :]
     gram = edges @ edges.transpose(0, 2, 1)
     half = np.einsum("sii->si", gram) / 2

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.protocols import Points
+from fullswap.base.protocols import Points, Vector
 from fullswap.grids.base import Grid, GriddedSet, Sphere
 from fullswap.grids.line import ends, line
 
@@ -38,19 +39,17 @@ def boundary(action_set: GriddedSet, size: int) -> Grid:
     >>> len(grid), round(grid.hull_distance, 4)
     (8, 0.0761)
     """
-    d = action_set.dim
+    d, (origin, basis) = action_set.dim, action_set.frame
     checks.whole("size", size, d + 1)
     if d == 1:
         return line(action_set, ends(action_set))
     if d > MAX_HULL_DIM:
         return _without_hull(action_set, size)
-    origin, basis = action_set.frame
     coordinates = None if action_set.sphere is None else _spread(action_set.sphere, size)
     if coordinates is None:
         coordinates = _greedy(action_set).prefix(size)
     h = measured_hull_distance(action_set, coordinates)
-    points = coordinates @ basis.T + origin
-    return Grid(points, h**0.5, action_set.diameter, h)
+    return Grid(coordinates @ basis.T + origin, h**0.5, action_set.diameter, h)
 
 
 def most_boundary_points(action_set: GriddedSet) -> float:
@@ -62,24 +61,21 @@ def most_boundary_points(action_set: GriddedSet) -> float:
 
 def _without_hull(action_set: GriddedSet, size: int) -> Grid:
     """All vertices, or a ball's two extremes on every axis, if allowed; else d + 1 points."""
-    d, diameter = action_set.dim, action_set.diameter
-    vertices = action_set.vertices
+    d, diameter, vertices = action_set.dim, action_set.diameter, action_set.vertices
+    origin, basis = action_set.frame
     if vertices is not None and len(vertices) <= size:
         return Grid(np.asarray(vertices), 0.0, diameter, 0.0)
-    axes = action_set.frame[1].T
     if action_set.sphere is not None and size >= 2 * d:
         # the ball inside the cross-polytope of radius R has radius R/√d
         h = action_set.sphere[1] * (1 - d**-0.5)
-        points = action_set.minimize_linear(np.concatenate((axes, -axes)))
+        points = action_set.minimize_linear(np.concatenate((basis.T, -basis.T)))
         return Grid(points, h**0.5, diameter, h)
-    origin, basis = action_set.frame
     points = _greedy(action_set).prefix(d + 1) @ basis.T + origin
     return Grid(points, diameter**0.5, diameter, diameter)
 
 
 def boundary_points(action_set: GriddedSet, mesh: float) -> Points:
     """Extreme points with hull distance at most mesh² (relative to the diameter)."""
-    origin, basis = action_set.frame
     if action_set.vertices is not None:
         return np.asarray(action_set.vertices)
     target, most = mesh**2 / action_set.diameter, MAX_BOUNDARY.get(action_set.dim, 64)
@@ -107,13 +103,12 @@ def measured_hull_distance(action_set: GriddedSet, coordinates: Points) -> float
         low, high = ends(action_set)
         return float(max(coordinates.min() - low, high - coordinates.max(), 0.0))
     hull = ConvexHull(coordinates)
-    normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
+    normals, offsets, gaps = _facets(action_set, hull)
     if action_set.sphere is not None:
         center, radius = action_set.sphere
         inner = float((offsets - normals @ ((center - origin) @ basis)).min())
         if inner >= 0.0:  # else the hull misses the centre, and holds no ball around it
             return max(0.0, radius - inner)
-    gaps = _gaps(action_set, normals, offsets)
     noise = NOISE * action_set.diameter
     if gaps.max() <= noise:
         return 0.0
@@ -131,12 +126,12 @@ def measured_hull_distance(action_set: GriddedSet, coordinates: Points) -> float
     return float(worst)
 
 
-def _gaps(action_set: GriddedSet, normals: Points, offsets: Points) -> Points:
-    """How far the set reaches beyond each facet (normals in frame coordinates)."""
+def _facets(action_set: GriddedSet, hull: Any) -> tuple[Points, Vector, Vector]:
+    """Normals and offsets, in frame coordinates, and how far the set reaches beyond each facet."""
     origin, basis = action_set.frame
+    normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
     support = (action_set.minimize_linear(-normals @ basis.T) - origin) @ basis
-    result: Points = np.einsum("ij,ij->i", support, normals) - offsets
-    return result
+    return normals, offsets, np.einsum("ij,ij->i", support, normals) - offsets
 
 
 def _spread(sphere: Sphere, size: int) -> Points | None:
@@ -162,10 +157,9 @@ class _Greedy:
     """The growing list of extreme points of one set."""
 
     def __init__(self, action_set: GriddedSet) -> None:
-        self._set = action_set
+        self._set, self._finished = action_set, False
         self._origin, self._basis = action_set.frame
         self._points = self._start()
-        self._finished = False
 
     def prefix(self, size: int) -> Points:
         while len(self._points) < size and not self._finished:
@@ -194,14 +188,12 @@ class _Greedy:
     def _grow(self) -> None:
         from scipy.spatial import ConvexHull
 
-        hull = ConvexHull(self._points)
-        normals, offsets = hull.equations[:, :-1], -hull.equations[:, -1]
-        gaps = _gaps(self._set, normals, offsets)
+        normals, _, gaps = _facets(self._set, ConvexHull(self._points))
         widest = int(gaps.argmax())
-        if gaps[widest] <= NOISE * self._set.diameter:
-            self._finished = True
-            return
-        self._points = np.vstack((self._points, self._extreme(normals[widest : widest + 1] * -1)))
+        self._finished = gaps[widest] <= NOISE * self._set.diameter
+        if not self._finished:
+            extreme = self._extreme(normals[widest : widest + 1] * -1)
+            self._points = np.vstack((self._points, extreme))
 
     def _extreme(self, directions: Points) -> Points:
         ends = self._set.minimize_linear(directions @ self._basis.T)

@@ -10,7 +10,6 @@ the lifted lower hull and ‖x‖² peaks at the centre of an empty ball.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,13 +18,9 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import ConvexSet, Points, SparseRows
-from fullswap.grids.base import Grid, GriddedSet, GridMaker, enclosing_radius_squared
-from fullswap.grids.boundary import (
-    MAX_HULL_DIM,
-    boundary_points,
-    measured_hull_distance,
-)
-from fullswap.grids.cache import grid_of, nested_grid
+from fullswap.grids.base import Grid, GriddedSet, GridMaker, enclosing_radius_squared, product
+from fullswap.grids.boundary import MAX_HULL_DIM, boundary_points, measured_hull_distance
+from fullswap.grids.levels import grid_of, nested_grid
 from fullswap.theorems import Geometry
 
 MAX_LATTICE = 4_000_000
@@ -47,16 +42,18 @@ class LatticeGrids(GridMaker):
         """The diameter."""
         return self.action_set.diameter
 
-    def at_mesh(self, kind: str, mesh: float) -> Grid:
-        """The projected lattice, with a boundary and simplices for a triangulation."""
+    def at_mesh(self, kind: str, mesh: float, keep: Points | None = None) -> Grid:
+        """The projected lattice, with a boundary and simplices for a triangulation.
+
+        ``keep`` (m, A) are points of a coarser grid that stay in the finer one.
+        """
         make = projected_net if kind == "net" else delaunay
-        return make(self.action_set, mesh)
+        return make(self.action_set, mesh, keep)
 
     def nested(self, kind: str, level: int) -> Grid:
         """Lattices that are halved, with all points of the level before."""
-        make = projected_net if kind == "net" else delaunay
         earlier = nested_grid(kind, self.action_set, level - 1).points if level else None
-        return make(self.action_set, self.longest_side / 2**level, earlier)
+        return self.at_mesh(kind, self.longest_side / 2**level, earlier)
 
     def geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
         """As measured on the grid, which is built."""
@@ -101,8 +98,7 @@ def projected_lattice(action_set: GriddedSet, mesh: float) -> tuple[Points, floa
     d = basis.shape[1]
     directions = np.concatenate((basis.T, -basis.T))
     extremes = (action_set.minimize_linear(directions) - origin) @ basis
-    low = np.diag(extremes[:d])
-    high = np.diag(extremes[d:])
+    low, high = np.diag(extremes[:d]), np.diag(extremes[d:])
     radius = float(np.sqrt(d) * mesh / 2)
     # Lattice through the centre, so that meshes halved again and again are nested.
     middle = (np.asarray(action_set.center) - origin) @ basis
@@ -111,7 +107,7 @@ def projected_lattice(action_set: GriddedSet, mesh: float) -> tuple[Points, floa
     if np.prod((below + above + 1).astype(float)) > MAX_LATTICE:
         checks.refuse("mesh", f"be larger (at most {MAX_LATTICE} lattice points)", mesh)
     axes = [m + mesh * np.arange(-b, a + 1) for m, b, a in zip(middle, below, above, strict=True)]
-    lattice = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+    lattice = product(axes)
     points = lattice @ basis.T + origin
     near = action_set.could_be_within(points, 1.1 * radius)
     lattice = lattice[near]
@@ -120,8 +116,8 @@ def projected_lattice(action_set: GriddedSet, mesh: float) -> tuple[Points, floa
     return unique_points(projected[near], action_set.diameter), radius
 
 
-def projected_net(action_set: GriddedSet, mesh: float, keep: Points | None = None) -> Grid:
-    """The projected lattice as a net; ``keep`` (m, A) are points of a coarser one that stay."""
+def projected_net(action_set: GriddedSet, mesh: float, keep: Points | None) -> Grid:
+    """The projected lattice as a net."""
     origin, basis = action_set.frame
     coordinates, radius = projected_lattice(action_set, mesh)
     points = coordinates @ basis.T + origin
@@ -130,45 +126,35 @@ def projected_net(action_set: GriddedSet, mesh: float, keep: Points | None = Non
     return Grid(points, mesh, radius, radius)
 
 
-def delaunay(action_set: GriddedSet, mesh: float, keep: Points | None = None) -> Grid:
-    """Delaunay triangulation of the projected lattice and a boundary approximation.
-
-    ``keep`` (m, A) are points of a coarser grid that stay in the finer one.
-    """
+def delaunay(action_set: GriddedSet, mesh: float, keep: Points | None) -> Grid:
+    """Delaunay triangulation of the projected lattice and a boundary approximation."""
     origin, basis = action_set.frame
     lattice, radius = projected_lattice(action_set, mesh)
     rim = (boundary_points(action_set, mesh) - origin) @ basis
     old = np.zeros((0, basis.shape[1])) if keep is None else (keep - origin) @ basis
     coordinates = unique_points(np.concatenate((old, rim, lattice)), action_set.diameter)
-    locator = DelaunayLocator(coordinates, origin, basis, action_set.hull_of)
+    locator = DelaunayLocator(action_set, coordinates)
     points = locator.coordinates @ basis.T + origin
-    hull_distance = measured_hull_distance(action_set, locator.coordinates)
+    outside = measured_hull_distance(action_set, locator.coordinates)
     variance = float(enclosing_radius_squared(locator.corners).max())
-    return Grid(
-        points, mesh, min(radius, variance**0.5 + hull_distance), hull_distance, variance, locator
-    )
+    radius = min(radius, variance**0.5 + outside)
+    return Grid(points, mesh, radius, outside, variance, locator)
 
 
 class DelaunayLocator:
     """Barycentric rounding on a Delaunay triangulation, after projection to its hull."""
 
-    def __init__(
-        self,
-        coordinates: Points,
-        origin: Points,
-        basis: Points,
-        hull_of: Callable[[Points], ConvexSet],
-    ) -> None:
+    def __init__(self, action_set: GriddedSet, coordinates: Points) -> None:
         from scipy.spatial import Delaunay
 
         triangulation = Delaunay(coordinates)
         used = np.unique(triangulation.simplices)
         if len(used) < len(coordinates):
             # Qhull leaves out points that it cannot tell from a facet: they are not vertices.
-            triangulation = Delaunay(coordinates[used])
             coordinates = coordinates[used]
+            triangulation = Delaunay(coordinates)
         self.coordinates = coordinates
-        self._origin, self._basis = origin, basis
+        self._origin, self._basis = action_set.frame
         corners = coordinates[triangulation.simplices]
         # Slivers of rounding error along a flat facet have no interior: never use them.
         volume = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1]))
@@ -181,7 +167,7 @@ class DelaunayLocator:
         edges = self.corners[:, :-1] - self.corners[:, -1:]
         self._inverse = np.linalg.inv(edges.transpose(0, 2, 1))
         self._last = self.corners[:, -1]
-        self._hull_of, self._hull = hull_of, cast(ConvexSet | None, None)
+        self._hull_of, self._hull = action_set.hull_of, cast(ConvexSet | None, None)
 
     def __call__(self, points: Points) -> SparseRows:
         """Round each point."""
@@ -190,7 +176,9 @@ class DelaunayLocator:
         simplex = np.where(places >= 0, self._rank[places], -1)
         outside = np.flatnonzero(simplex < 0)
         if outside.size:
-            y[outside] = self._to_hull(y[outside])
+            if self._hull is None:
+                self._hull = self._hull_of(self.coordinates)
+            y[outside] = self._hull.project(y[outside])
             for row in outside:
                 simplex[row] = self._closest_simplex(y[row])
         weights = self._barycentric(simplex, y)
@@ -201,11 +189,6 @@ class DelaunayLocator:
     def _barycentric(self, simplex: NDArray[np.integer], y: Points) -> Points:
         head = np.einsum("sij,sj->si", self._inverse[simplex], y - self._last[simplex])
         return np.column_stack((head, 1 - head.sum(axis=1)))
-
-    def _to_hull(self, y: Points) -> Points:
-        if self._hull is None:
-            self._hull = self._hull_of(self.coordinates)
-        return self._hull.project(y)
 
     def _closest_simplex(self, y: Points) -> int:
         """The simplex in which the point's most negative coordinate is least negative."""

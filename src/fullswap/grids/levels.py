@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.grids.base import JUST_BELOW, Grid, GriddedSet
-from fullswap.grids.boundary import most_boundary_points
-from fullswap.grids.cache import grid_of, nested_grid
+from fullswap.grids.boundary import boundary, most_boundary_points
 from fullswap.grids.line import line
 from fullswap.theorems import Geometry
+
+MOST_GRIDS = 64
+"""So many are held for the next who asks; a search over levels looks at fewer."""
+
+
+@lru_cache(maxsize=MOST_GRIDS)  # sets are immutable and compare by value
+def grid_of(kind: str, action_set: GriddedSet, level: int) -> Grid:
+    """The grid with ``level`` cells along the longest axis, or dim + level points on the boundary.
+
+    ``kind`` is "net", "triangulation" or "boundary".
+    """
+    if kind == "boundary":
+        return boundary(action_set, action_set.dim + level)
+    return action_set.grids.at_mesh(kind, action_set.grids.longest_side / level)
+
+
+@lru_cache(maxsize=MOST_GRIDS)
+def nested_grid(kind: str, action_set: GriddedSet, level: int) -> Grid:
+    """Levels 0, 1, … are about twice as fine each time, and keep all earlier points."""
+    return action_set.grids.nested(kind, level)
 
 
 class GridFamily(Protocol):
@@ -58,7 +77,7 @@ class Levels:
             measured = None if beyond else grid_of(self.kind, self.action_set, level).geometry
         else:
             measured = self.action_set.grids.geometry(self.kind, level, self.max_points)
-        return measured if measured is not None and measured.size <= self.max_points else None
+        return _within(self.max_points, measured)
 
     def level_of_mesh(self, mesh: float) -> int:
         """The coarsest level of at most this mesh."""
@@ -94,7 +113,7 @@ class Nested:
         if 2.0**level > self.max_points:
             return None
         measured = self.action_set.grids.nested_geometry(self.kind, level, self.max_points)
-        return measured if measured is not None and measured.size <= self.max_points else None
+        return _within(self.max_points, measured)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -122,11 +141,12 @@ class Choices:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {
-            "family": "choices",
-            "set": self.action_set.to_dict(),
-            "coordinates": [t.tolist() for t in self.coordinates],
-        }
+        coordinates = [t.tolist() for t in self.coordinates]
+        return {"family": "choices", "set": self.action_set.to_dict(), "coordinates": coordinates}
+
+
+def _within(max_points: float, measured: Geometry | None) -> Geometry | None:
+    return None if measured is None or measured.size > max_points else measured
 
 
 def checked_mesh(action_set: GriddedSet, mesh: Any) -> float:

@@ -4,8 +4,8 @@
 """
 
 from fullswap.learners.base import SubLearner
-from fullswap.learners.discretised import Discretised
 from fullswap.learners.gradient import (
+    Discretised,
     GradientChoice,
     GradientDescent,
     LipschitzRate,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol
 
-from fullswap.base.protocols import Learner, Points
+import numpy as np
+
+from fullswap.base.protocols import Indices, Learner, Points, Vector
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
 from fullswap.theorems import Constants, Theorem
@@ -49,8 +51,7 @@ class Setting(Protocol):
 class SubLearner(ABC):
     """An external-regret algorithm that may serve every grid point of a plan.
 
-    Instances carry no state and compare by kind; a new one is a file with its bank, its cost in
-    ``fullswap.theorems`` and its test.
+    A new one is a file with its bank, its cost in ``fullswap.theorems`` and its test.
     """
 
     name: ClassVar[str]
@@ -75,8 +76,29 @@ class SubLearner(ABC):
     def bank(self, setting: Setting, points: Points) -> Learner[Any]:
         """A bank of such learners for the grid points (n, A)."""
 
+    # instances carry no state: they compare by kind
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)
 
     def __hash__(self) -> int:
         return hash(type(self))
+
+
+class OverGrid(SubLearner):
+    """Experts are the grid points, and the losses need not be convex."""
+
+    max_points = MOST_EXPERTS
+    over_grid = True
+
+    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
+        """Everywhere but where convexity makes it pointless."""
+        return not row.theorem.needs_convexity
+
+
+def in_full(weights: Vector, rows: Indices | None, n: int) -> Vector:
+    """The scales of all n learners, 0 for those that are not named."""
+    if rows is None:
+        return weights
+    full = np.zeros(n)
+    full[rows] = weights
+    return full

@@ -7,16 +7,16 @@ else. Steps with scale 0 change nothing.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Generic, final
 
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Loss, Points, Vector
-from fullswap.kernels.states import SWITCH
+from fullswap.base.protocols import Indices, Learner, Loss, Points, State, Vector
 from fullswap.learners.base import RowLike, Setting, SubLearner
-from fullswap.losses import LossClass
+from fullswap.losses import LossClass, piecewise_linear
 from fullswap.sets import ConvexSetBase
 from fullswap.theorems import Constants, Theorem
 from fullswap.theorems.learning import (
@@ -27,31 +27,33 @@ from fullswap.theorems.learning import (
 )
 
 
-class Rate(Protocol):
-    """A learning rate as a function of G (arrays), with its parameters for the kernels."""
-
-    def __call__(self, weight_sums: Vector) -> Vector:
-        """Rates at G > 0."""
-
-    def parameters(self) -> Vector:
-        """As in ``fullswap.kernels.states``: (ρ, κ, switch)."""
-
-    def regret(self, weight_sum: float) -> float:
-        """Guaranteed scaled external regret at G."""
-
-
 @dataclass(frozen=True)
-class LipschitzRate:
-    """η = D/(L·√(2G)): Reg ≤ √2·L·D·√G for convex losses. [Z03], scaled."""
+class Rate(ABC):
+    """A learning rate as a function of G: 1/(ρG) while G ≤ switch, κ/√G after."""
 
     constants: Constants
 
+    @abstractmethod
+    def parameters(self) -> Vector:
+        """(ρ, κ, switch), as in ``fullswap.kernels.states``."""
+
+    @abstractmethod
+    def regret(self, weight_sum: float) -> float:
+        """Guaranteed scaled external regret at G."""
+
     def __call__(self, weight_sums: Vector) -> Vector:
         """Rates at G > 0."""
-        return self.constants.diameter / (self.constants.lipschitz * np.sqrt(2 * weight_sums))
+        modulus, root, switch = self.parameters().tolist()
+        early, late = 1 / (modulus * weight_sums), root / np.sqrt(weight_sums)
+        return np.asarray(np.where(weight_sums <= switch, early, late))
+
+
+@final
+class LipschitzRate(Rate):
+    """η = D/(L·√(2G)): Reg ≤ √2·L·D·√G for convex losses. [Z03], scaled."""
 
     def parameters(self) -> Vector:
-        """See ``Rate``."""
+        """κ = D/(√2·L) from the start."""
         root = self.constants.diameter / (self.constants.lipschitz * math.sqrt(2))
         return np.array([1.0, root, 0.0])
 
@@ -60,22 +62,16 @@ class LipschitzRate:
         return math.sqrt(2 * weight_sum) * self.constants.loss_range
 
 
-@dataclass(frozen=True)
-class StronglyConvexRate:
+@final
+class StronglyConvexRate(Rate):
     """η = 1/(α·G), uncapped: Reg ≤ (L²/2α)·Rt(G). [FKO25, Algorithm GDS].
 
     The cap at 1/α of the paper would leave ‖x_1 − x*‖²/η_0 in the sum; without it the first
     step has infinite prior rate, and on the squared loss q is the weighted mean of the outcomes.
     """
 
-    constants: Constants
-
-    def __call__(self, weight_sums: Vector) -> Vector:
-        """Rates at G > 0."""
-        return 1.0 / (self.constants.strong_convexity * weight_sums)
-
     def parameters(self) -> Vector:
-        """See ``Rate``."""
+        """ρ = α to the end."""
         return np.array([self.constants.strong_convexity, 0.0, math.inf])
 
     def regret(self, weight_sum: float) -> float:
@@ -83,15 +79,15 @@ class StronglyConvexRate:
         return strongly_convex_cost(self.constants, 1, weight_sum)
 
 
+@final
 @dataclass(frozen=True)
-class NearlyStronglyConvexRate:
+class NearlyStronglyConvexRate(Rate):
     """η = 1/(ρG) while G ≤ 1/(ρc)², then c/√G. [FKO25, Algorithm GDK], corrected schedule.
 
     ρ = α(1 − 1/τ)² and c = τ·ε/(√2·L) for a ratio τ > 1 with ρ·τ·ε ≤ √2·L:
     Reg ≤ √2·τ·ε·L·√G + (L²/2ρ)·Rt(G) for (α, ε)-nearly strongly convex losses.
     """
 
-    constants: Constants
     ratio: float
 
     def __post_init__(self) -> None:
@@ -111,13 +107,8 @@ class NearlyStronglyConvexRate:
         """c = τ·ε/(√2·L)."""
         return self.ratio * self.constants.gap / (math.sqrt(2) * self.constants.lipschitz)
 
-    def __call__(self, weight_sums: Vector) -> Vector:
-        """Rates at G > 0."""
-        early = weight_sums <= self.parameters()[SWITCH]
-        return np.where(early, 1 / (self.modulus * weight_sums), self.root / np.sqrt(weight_sums))
-
     def parameters(self) -> Vector:
-        """See ``Rate``."""
+        """Where 1/(ρG) and c/√G meet, they change over."""
         switch = 1 / (self.modulus * self.root) ** 2 if self.root > 0 else math.inf
         return np.array([self.modulus, self.root, switch])
 
@@ -138,10 +129,8 @@ class GradientDescent:
     """x ← Π(x − η(G)·g·∇ℓ(x)), a bank of n. Starts at given points (n, A) or at the centre."""
 
     def __init__(self, action_set: ConvexSetBase, rate: Rate, start: Points | None = None) -> None:
-        self.action_set = action_set
-        self.rate = rate
+        self.action_set, self.rate, self._start = action_set, rate, start
         self._rate = rate.parameters()
-        self._start = start
 
     def init(self, n: int) -> GradientState:
         """State of n fresh learners."""
@@ -171,6 +160,34 @@ class GradientDescent:
             state.targets[rows] = self.action_set._project(steps)
             state.weight_sums[rows] = sums
         return state
+
+
+class Discretised(Generic[State]):
+    """Any bank of convex learners, fed piecewise-linearised losses. [FKO25, Algorithm GDK2].
+
+    So it competes on a given finite set of actions.
+    """
+
+    def __init__(self, base: Learner[State], actions: Points) -> None:
+        self.base, self.actions = base, actions
+
+    def init(self, n: int) -> State:
+        """State of n fresh learners."""
+        return self.base.init(n)
+
+    def propose(self, state: State) -> Points:
+        """Recommendations of the wrapped learners."""
+        return self.base.propose(state)
+
+    def update(
+        self, state: State, loss: Loss, weights: Vector, rows: Indices | None = None
+    ) -> State:
+        """Feed the piecewise-linearised loss to the wrapped learners."""
+        return self.base.update(state, self.seen(loss), weights, rows)
+
+    def seen(self, loss: Loss) -> Loss:
+        """The piecewise linearisation of the loss on the actions."""
+        return piecewise_linear(loss, self.actions)
 
 
 def rate_of(theorem: Theorem, constants: Constants) -> Rate:

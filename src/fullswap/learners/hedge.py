@@ -13,8 +13,7 @@ from typing import final
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Vector
-from fullswap.learners.base import MOST_EXPERTS, RowLike, Setting, SubLearner
-from fullswap.losses import LossClass
+from fullswap.learners.base import OverGrid, Setting, in_full
 from fullswap.theorems import Theorem
 from fullswap.theorems.learning import TunedHedge, anytime_hedge_cost
 
@@ -37,9 +36,7 @@ class Hedge:
     """
 
     def __init__(self, experts: Points, loss_range: float, horizon: int | None) -> None:
-        self.experts = experts
-        self.loss_range = loss_range
-        self.horizon = horizon
+        self.experts, self.loss_range, self.horizon = experts, loss_range, horizon
 
     def init(self, n: int) -> HedgeState:
         """State of n fresh learners: uniform weights."""
@@ -71,10 +68,7 @@ class Hedge:
         from fullswap.kernels.hedge import add_outer
 
         values = np.asarray(loss.value(self.experts), dtype=float)
-        full = weights
-        if rows is not None:
-            full = np.zeros(len(state.weight_sums))
-            full[rows] = weights
+        full = in_full(weights, rows, len(state.weight_sums))
         # shifting a loss by a constant changes no weight, and keeps the sums small
         add_outer(state.losses, full, values - values.min())
         state.weight_sums += full
@@ -83,16 +77,10 @@ class Hedge:
 
 
 @final
-class HedgeChoice(SubLearner):
-    """Multiplicative weights for rows whose losses need not be convex."""
+class HedgeChoice(OverGrid):
+    """Multiplicative weights, for rows whose losses need not be convex."""
 
     name = "hedge"
-    max_points = MOST_EXPERTS
-    over_grid = True
-
-    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
-        """Everywhere but where convexity makes it pointless."""
-        return not row.theorem.needs_convexity
 
     def theorem(self, theorem: Theorem, horizon: int | None) -> Theorem:
         """One rate for a known horizon, else rates that fall with G_s."""

@@ -8,8 +8,7 @@ from typing import final
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Vector
-from fullswap.learners.base import MOST_EXPERTS, RowLike, Setting, SubLearner
-from fullswap.losses import LossClass
+from fullswap.learners.base import OverGrid, Setting, in_full
 from fullswap.theorems import Theorem
 from fullswap.theorems.learning import matching_cost
 
@@ -43,27 +42,18 @@ class RegretMatchingPlus:
         """Add the scaled instantaneous regrets and clip at 0."""
         from fullswap.kernels.hedge import match_regrets
 
-        full = weights
-        if rows is not None:
-            full = np.zeros(len(state.rows))
-            full[rows] = weights
         values = np.asarray(loss.value(self.experts), dtype=float)
+        full = in_full(weights, rows, len(state.rows))
         match_regrets(state.regrets, state.rows, full, values)
         return state
 
 
 @final
-class MatchingChoice(SubLearner):
+class MatchingChoice(OverGrid):
     """Regret matching+ is for games: its bound is never the smallest, so only on request."""
 
     name = "matching"
-    max_points = MOST_EXPERTS
-    over_grid = True
     on_request = True
-
-    def fits(self, row: RowLike, loss_class: LossClass) -> bool:
-        """Everywhere but where convexity makes it pointless."""
-        return not row.theorem.needs_convexity
 
     def theorem(self, theorem: Theorem, horizon: int | None) -> Theorem:
         """No rate to tune."""

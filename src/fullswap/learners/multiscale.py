@@ -61,29 +61,14 @@ def default_cells(horizon: int) -> int:
 class MultiScale:
     """The algorithm on [0, 1], fed with laws; deterministic.
 
-    Parameters
-    ----------
-    cells : int
-        1/γ, a power of 2 from 2 to 512. Scales r are 1, ½, …, γ. Bins lose up to 2γ a round,
-        √T in all if γ = 1/(2√T); at 512, from about T = 130,000 on, that is T/256, and the √T
-        of the proof is lost.
-    horizon : int
-        Number of rounds, for the smallest rate η.
-    coarsest_first : bool
-        Play the coarsest game of value ≤ 0; otherwise the game over all bins.
-    solver : str
-        Of the game over all bins: "simplex", or "highs" (scipy's, the slower of the two).
+    ``cells`` is 1/γ, a power of 2 from 2 to 512; scales r are 1, ½, …, γ. Bins lose up to 2γ a
+    round, √T in all if γ = 1/(2√T); at 512, from about T = 130,000 on, that is T/256, and the √T
+    of the proof is lost. ``coarsest_first`` plays the coarsest game of value ≤ 0, otherwise it is
+    the game over all bins, solved by "simplex" or by "highs" (scipy's, the slower of the two).
 
-    Attributes
-    ----------
-    scales, places : (M,) integer arrays
-        r/γ and b/γ of every bin, from coarse to fine.
-    shares : (M,) array
-        κ of this round (after ``mix``).
-    value : float
-        Value of the game just solved, at most 0; the largest weight is 1.
-    finest : float
-        Smallest scale in that game.
+    ``scales`` and ``places`` (M,) are r/γ and b/γ of every bin, from coarse to fine; after ``mix``,
+    ``shares`` (M,) is κ, ``value`` that of the game just solved (at most 0; the largest weight is
+    1) and ``finest`` its smallest scale.
 
     Examples
     --------
@@ -118,12 +103,8 @@ class MultiScale:
         self.shares = np.zeros(m)
         self.value, self.finest = math.nan, math.nan
         self._solved = False
-        self._work = (
-            np.zeros((m, 4)),
-            np.zeros((n, m)),
-            np.zeros((n + 1, m + n + 1)),
-            np.zeros(n, np.int64),
-        )
+        tableau, basis = np.zeros((n + 1, m + n + 1)), np.zeros(n, np.int64)
+        self._work = np.zeros((m, 4)), np.zeros((n, m)), tableau, basis
 
     def mix(self) -> tuple[Indices, Vector]:
         """Multiples of γ in play and their probabilities: Σ_r κ(r, b) at b."""
@@ -179,14 +160,7 @@ class MultiScale:
 
 
 def solve_by_highs(game: Points) -> tuple[Vector, float]:
-    """κ that minimises max_p (game @ κ)[p], and that value, by linear programming.
-
-    Examples
-    --------
-    >>> shares, value = solve_by_highs(np.array([[1.0, -1.0], [-2.0, 2.0]]))
-    >>> shares.round(6).tolist()
-    [0.5, 0.5]
-    """
+    """κ that minimises max_p (game @ κ)[p], and that value, by linear programming."""
     from scipy.optimize import linprog
 
     rows, m = game.shape

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fullswap.grids.base import Sphere
-from fullswap.sets.base import Array, ConvexSetBase, corner, positive
+from fullswap.sets.base import Array, Booleans, Cospherical, corner, positive
 
 
 @final
-class Ball(ConvexSetBase):
+class Ball(Cospherical):
     """The Euclidean ball {x : ‖x − center‖ <= radius}, center of shape (A,).
 
     Examples
@@ -25,13 +25,8 @@ class Ball(ConvexSetBase):
 
     def __init__(self, center: npt.ArrayLike, radius: float) -> None:
         center, radius = corner("center", center), positive("radius", radius)
-        self._store(
-            radius=radius,
-            dim=len(center),
-            ambient_dim=len(center),
-            diameter=2.0 * radius,
-            center=center,
-        )
+        dim, diameter = len(center), 2.0 * radius
+        self._store(radius=radius, dim=dim, ambient_dim=dim, diameter=diameter, center=center)
 
     def _parameters(self) -> dict[str, Any]:
         return {"center": self.center, "radius": self.radius}
@@ -57,11 +52,9 @@ class Ball(ConvexSetBase):
         shrunk = self.center + offsets * (self.radius / np.maximum(norms, self.radius))
         return np.where(norms > self.radius, shrunk, points)
 
-    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
-        result: npt.NDArray[np.bool_] = (
-            np.linalg.norm(points - self.center, axis=1) - self.radius <= slack
-        )
-        return result
+    def _contains(self, points: Array, slack: Array) -> Booleans:
+        inside: Booleans = np.linalg.norm(points - self.center, axis=1) - self.radius <= slack
+        return inside
 
     def _minimize_linear(self, directions: Array) -> Array:
         largest = np.abs(directions).max(axis=1, keepdims=True)
@@ -70,7 +63,3 @@ class Ball(ConvexSetBase):
         units = units / np.where(largest > 0.0, largest, 1.0)
         units /= np.linalg.norm(units, axis=1, keepdims=True)
         return self.center - self.radius * units
-
-    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
-        # All extreme points are equally far from the centre: only the linear part is left.
-        return self._minimize_linear(self._slope_at_center(curvature, slope))

@@ -17,6 +17,7 @@ from fullswap.grids.delaunay import LatticeGrids
 from fullswap.grids.line import LineGrids
 
 Array = npt.NDArray[np.float64]
+Booleans = npt.NDArray[np.bool_]
 KernelShape = tuple[bool, Array, Array]
 """(is a simplex, low or shift, high or (scale, …)), as ``fullswap.kernels.mesh`` takes it."""
 
@@ -29,22 +30,16 @@ _FAR = 1e12  # targets this many diameters away are minimised as linear function
 
 
 class ConvexSetBase(ABC):
-    """What all convex sets share: checked public methods over unchecked private ones.
-
-    Attributes
-    ----------
-    dim, ambient_dim : int
-        Affine dimension, and number of coordinates A.
-    diameter : float
-        sup ‖x − y‖ over the set.
-    center : array (A,)
-        A point of the relative interior.
-    """
+    """What all convex sets share: checked public methods over unchecked private ones."""
 
     dim: int
+    """Affine dimension."""
     ambient_dim: int
+    """Number of coordinates A."""
     diameter: float
+    """sup ‖x − y‖ over the set."""
     center: Array
+    """A point of the relative interior, shape (A,)."""
 
     def _store(self, **fields: Any) -> None:
         """Set the fields once and for all; arrays become read-only."""
@@ -73,9 +68,8 @@ class ConvexSetBase(ABC):
         if type(self) is not type(other) or not isinstance(other, ConvexSetBase):
             return NotImplemented
         mine, theirs = self._parameters(), other._parameters()
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(mine[name], theirs[name]) for name in mine
-        )
+        same = mine.keys() == theirs.keys()
+        return same and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
         # The sum of the centre's coordinates, and not their bytes: -0.0 equals 0.0.
@@ -98,7 +92,7 @@ class ConvexSetBase(ABC):
     def _project(self, points: Array) -> Array: ...
 
     @abstractmethod
-    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+    def _contains(self, points: Array, slack: Array) -> Booleans:
         """Tell which points break no constraint by more than ``slack``, both of length m."""
 
     @abstractmethod
@@ -129,7 +123,7 @@ class ConvexSetBase(ABC):
         """What compiled projections need, if the set has them."""
         return None
 
-    def could_be_within(self, points: Array, distance: float) -> npt.NDArray[np.bool_]:
+    def could_be_within(self, points: Array, distance: float) -> Booleans:
         """False only for points (m, A) that are surely farther from the set than this."""
         return np.ones(len(points), dtype=bool)
 
@@ -141,10 +135,8 @@ class ConvexSetBase(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON: the kind of set and the arguments that build it."""
-        return {
-            "kind": type(self).__name__,
-            **{k: _plain(v) for k, v in self._parameters().items()},
-        }
+        arguments = {name: _plain(value) for name, value in self._parameters().items()}
+        return {"kind": type(self).__name__, **arguments}
 
     @cached_property
     def frame(self) -> tuple[Array, Array]:
@@ -161,11 +153,7 @@ class ConvexSetBase(ABC):
         return origin, basis
 
     def project(self, points: npt.ArrayLike) -> Array:
-        """Return the nearest points of the set: argmin ‖x − y‖ over x, for every row y.
-
-        Parameters
-        ----------
-        points : array (m, A) or (A,)
+        """Return the nearest points of the set: argmin ‖x − y‖ for every row y, (m, A) or (A,).
 
         Examples
         --------
@@ -174,12 +162,9 @@ class ConvexSetBase(ABC):
         array([0.6, 0.8])
         """
         rows, single = checks.rows("points", points, self.ambient_dim, LARGEST)
-        result = self._project(rows)
-        return result[0] if single else result
+        return self._project(rows)[0 if single else slice(None)]
 
-    def contains(
-        self, points: npt.ArrayLike, tolerance: float = 1e-9
-    ) -> bool | npt.NDArray[np.bool_]:
+    def contains(self, points: npt.ArrayLike, tolerance: float = 1e-9) -> bool | Booleans:
         """Tell whether points (m, A) or (A,) lie in the set: booleans (m,) or one.
 
         No constraint may be broken by more than tolerance·max(1, diameter, max_i |x_i|).
@@ -209,16 +194,12 @@ class ConvexSetBase(ABC):
                [1., 0.]])
         """
         rows, single = checks.rows("directions", directions, self.ambient_dim, LARGEST)
-        result = self._minimize_linear(rows)
-        return result[0] if single else result
+        return self._minimize_linear(rows)[0 if single else slice(None)]
 
     def minimize_quadratic(self, curvature: npt.ArrayLike, slope: npt.ArrayLike) -> Array:
         """Return minimisers of curvature·‖x‖² + ⟨slope, x⟩ over the set, for curvature of any sign.
 
-        Parameters
-        ----------
-        curvature : array (m,), or a number that serves for all rows
-        slope : array (m, A) or (A,)
+        ``curvature`` (m,) or one number for all rows, ``slope`` (m, A) or (A,).
 
         Examples
         --------
@@ -233,21 +214,16 @@ class ConvexSetBase(ABC):
         if curvatures.shape not in ((), (len(slopes),)):
             wanted = f"() or ({len(slopes)},), one for each row of slope"
             checks.refuse_shape("curvature", wanted, curvatures)
-        curvatures = np.broadcast_to(curvatures, len(slopes))
-        result = self._minimize_quadratic(curvatures, slopes)
-        return result[0] if single else result
-
-    def _minimize_quadratic(self, curvature: Array, slope: Array) -> Array:
-        result = np.empty_like(slope)
-        convex, concave = curvature > 0.0, curvature < 0.0
+        bends, result = np.broadcast_to(curvatures, len(slopes)), np.empty_like(slopes)
+        convex, concave = bends > 0.0, bends < 0.0
         if convex.any():
-            result[convex] = self._minimize_convex(curvature[convex], slope[convex])
+            result[convex] = self._minimize_convex(bends[convex], slopes[convex])
         if concave.any():
-            result[concave] = self._minimize_concave(curvature[concave], slope[concave])
+            result[concave] = self._minimize_concave(bends[concave], slopes[concave])
         linear = ~(convex | concave)
         if linear.any():
-            result[linear] = self._minimize_linear(slope[linear])
-        return result
+            result[linear] = self._minimize_linear(slopes[linear])
+        return result[0] if single else result
 
     def _minimize_convex(self, curvature: Array, slope: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -267,6 +243,14 @@ class ConvexSetBase(ABC):
 
     def _moving(self, scale: float, shift: npt.ArrayLike) -> tuple[float, Array]:
         return positive("scale", scale), offset("shift", shift, self.ambient_dim)
+
+
+class Cospherical(ConvexSetBase):
+    """All extreme points are equally far from the centre."""
+
+    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
+        # so that only the linear part is left
+        return self._minimize_linear(self._slope_at_center(curvature, slope))
 
 
 def positive(name: str, value: Any) -> float:

@@ -12,16 +12,21 @@ import numpy.typing as npt
 from fullswap.base import checks
 from fullswap.grids.base import GridMaker
 from fullswap.grids.kuhn import BoxGrids
-from fullswap.sets.base import LARGEST, Array, ConvexSetBase, KernelShape, corner
+from fullswap.sets.base import LARGEST, Array, Booleans, Cospherical, KernelShape, corner
 
 _MOST_BOX_VERTICES = 16  # dimension up to which a box lists its 2^dim vertices
 
 
-class _Orthotope(ConvexSetBase):
-    """Operations shared by ``Interval`` and ``Box``: everything goes coordinate by coordinate."""
+class _Orthotope(Cospherical):
+    """Operations shared by ``Interval`` and ``Box``."""
 
+    low: Any
+    high: Any
     _low: Array
     _high: Array
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high}
 
     @cached_property
     def vertices(self) -> Array | None:
@@ -36,18 +41,17 @@ class _Orthotope(ConvexSetBase):
     def _project(self, points: Array) -> Array:
         return np.minimum(np.maximum(points, self._low), self._high)
 
-    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
-        result: npt.NDArray[np.bool_] = (
-            np.maximum(self._low - points, points - self._high).max(axis=1) <= slack
-        )
-        return result
+    def _contains(self, points: Array, slack: Array) -> Booleans:
+        inside: Booleans = np.maximum(self._low - points, points - self._high).max(axis=1) <= slack
+        return inside
 
     def _minimize_linear(self, directions: Array) -> Array:
         return np.where(directions >= 0.0, self._low, self._high)
 
-    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
-        # All corners are equally far from the centre, so that only the linear part is left.
-        return self._minimize_linear(self._slope_at_center(curvature, slope))
+
+def _fields(low: Array, high: Array) -> dict[str, Any]:
+    size = {"dim": len(low), "ambient_dim": len(low), "diameter": math.hypot(*(high - low))}
+    return {**size, "_low": low, "_high": high, "center": 0.5 * low + 0.5 * high}
 
 
 @final
@@ -67,19 +71,7 @@ class Interval(_Orthotope):
     def __init__(self, low: float, high: float) -> None:
         low = checks.number("low", low, least=-LARGEST, most=LARGEST)
         high = checks.number("high", high, above=low, most=LARGEST)
-        self._store(
-            low=low,
-            high=high,
-            _low=np.array([low]),
-            _high=np.array([high]),
-            dim=1,
-            ambient_dim=1,
-            diameter=high - low,
-            center=np.array([0.5 * low + 0.5 * high]),
-        )
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high}
+        self._store(low=low, high=high, **_fields(np.array([low]), np.array([high])))
 
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Interval:
         """Return the interval {scale·x + shift}."""
@@ -104,22 +96,10 @@ class Box(_Orthotope):
         low = corner("low", low)
         high = checks.vector("high", high, len(low), LARGEST).copy()
         checks.refuse_at("high", "be larger than low everywhere", high, ~(low < high))
-        self._store(
-            low=low,
-            high=high,
-            _low=low,
-            _high=high,
-            dim=len(low),
-            ambient_dim=len(low),
-            diameter=math.hypot(*(high - low)),
-            center=0.5 * low + 0.5 * high,
-        )
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high}
+        self._store(low=low, high=high, **_fields(low, high))
 
     def _grids(self) -> GridMaker:
-        return BoxGrids(self)
+        return BoxGrids(self.low, self.high)
 
     @property
     def kernel_shape(self) -> KernelShape:

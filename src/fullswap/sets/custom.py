@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fullswap.base import checks
-from fullswap.sets.base import EPS, LARGEST, Array, ConvexSetBase, positive
+from fullswap.sets.base import EPS, LARGEST, Array, Booleans, ConvexSetBase, positive
 
 RowFunction = Callable[[Array], Any]
 
@@ -18,21 +18,10 @@ RowFunction = Callable[[Array], Any]
 class Custom(ConvexSetBase):
     """A set of full dimension given by functions on arrays of shape (m, dim).
 
-    Parameters
-    ----------
-    dim : int
-    project : callable, (m, dim) -> (m, dim)
-        Nearest points of the set.
-    minimize_linear : callable, (m, dim) -> (m, dim)
-        Minimisers of ⟨direction, x⟩ over the set.
-    diameter : float
-        An upper bound of the distance of two points of the set.
-    contains : callable, (m, dim) -> booleans (m,), optional
-        Members; without it a point belongs to the set if ``project`` leaves it where it is.
-
-    Notes
-    -----
-    The functions are compared with each other on a fixed sample of points at construction.
+    ``project`` gives the nearest points of the set and ``minimize_linear`` the minimisers of
+    ⟨direction, x⟩ over it, in the shape of what they are given; ``diameter`` is an upper bound;
+    ``contains`` gives booleans (m,), without it a point belongs to the set if ``project`` leaves it
+    where it is. The functions are compared with each other on a fixed sample of points.
 
     Examples
     --------
@@ -62,26 +51,16 @@ class Custom(ConvexSetBase):
         if contains is not None and not callable(contains):
             checks.refuse("contains", "be a function or None", contains)
         ends = _call("minimize_linear", minimize_linear, _probes(dim))
-        self._store(
-            _project_rows=project,
-            _minimize_rows=minimize_linear,
-            _contains_rows=contains,
-            dim=dim,
-            ambient_dim=dim,
-            diameter=diameter,
-            center=_call("project", project, ends.mean(axis=0, keepdims=True))[0],
-        )
+        center = _call("project", project, ends.mean(axis=0, keepdims=True))[0]
+        names = ("_project_rows", "_minimize_rows", "_contains_rows")
+        functions = dict(zip(names, (project, minimize_linear, contains), strict=True))
+        self._store(dim=dim, ambient_dim=dim, diameter=diameter, center=center, **functions)
         _check_custom(self)
 
     def _parameters(self) -> dict[str, Any]:
-        contains = self._contains_rows
-        parameters: dict[str, Any] = {
-            "dim": self.dim,
-            "project": self._project_rows,
-            "minimize_linear": self._minimize_rows,
-            "diameter": self.diameter,
-        }
-        return parameters if contains is None else {**parameters, "contains": contains}
+        functions = {"project": self._project_rows, "minimize_linear": self._minimize_rows}
+        members = {} if self._contains_rows is None else {"contains": self._contains_rows}
+        return {"dim": self.dim, **functions, "diameter": self.diameter, **members}
 
     @property
     def vertices(self) -> None:
@@ -104,13 +83,10 @@ class Custom(ConvexSetBase):
     def _project(self, points: Array) -> Array:
         return _call("project", self._project_rows, points)
 
-    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
-        near = np.linalg.norm(points - self._project(points), axis=1) <= slack
+    def _contains(self, points: Array, slack: Array) -> Booleans:
+        near: Booleans = np.linalg.norm(points - self._project(points), axis=1) <= slack
         contains = self._contains_rows
-        result: npt.NDArray[np.bool_] = (
-            near if contains is None else near | _call_contains(contains, points)
-        )
-        return result
+        return near if contains is None else near | _call_contains(contains, points)
 
     def _minimize_linear(self, directions: Array) -> Array:
         # The function need not know what to do with the direction 0: it gets the first axis.
@@ -133,7 +109,7 @@ def _call(name: str, function: RowFunction, rows: Array) -> Array:
     return result
 
 
-def _call_contains(function: RowFunction, rows: Array) -> npt.NDArray[np.bool_]:
+def _call_contains(function: RowFunction, rows: Array) -> Booleans:
     result = np.asarray(function(rows.copy()))
     if result.shape != (len(rows),) or result.dtype != np.bool_:
         raise ValueError(
@@ -177,29 +153,17 @@ def _check_custom(custom: Custom) -> None:
             raise ValueError(f"{name} must be consistent with the other functions, got: {by}")
 
     refuse(moves[len(support) :], "project", "projecting a second time moves points")
-    refuse(
-        cdist(nearest, nearest) - cdist(sample, sample),
-        "project",
-        "two points are farther apart after it than before",
-    )
+    stretched = cdist(nearest, nearest) - cdist(sample, sample)
+    refuse(stretched, "project", "two points are farther apart after it than before")
     refuse(moves[: len(support)], "minimize_linear", "it returns points that project moves")
     products = (offsets @ (known - center).T) - (offsets * (nearest - center)).sum(1)[:, np.newaxis]
-    refuse(
-        products / (lengths + diameter)[:, np.newaxis],
-        "project",
-        "some point of the set is nearer, ⟨x − Px, y − Px⟩ > 0",
-    )
+    nearer = products / (lengths + diameter)[:, np.newaxis]
+    refuse(nearer, "project", "some point of the set is nearer, ⟨x − Px, y − Px⟩ > 0")
     values = directions @ (known - center).T
-    refuse(
-        (np.diagonal(values)[:, np.newaxis] - values) / steepness,
-        "minimize_linear",
-        "a point returned by project has a smaller value",
-    )
-    refuse(
-        cdist(known, known) - diameter,
-        "diameter",
-        f"it is {diameter}, and two points of the set are farther apart",
-    )
+    smaller = (np.diagonal(values)[:, np.newaxis] - values) / steepness
+    refuse(smaller, "minimize_linear", "a point returned by project has a smaller value")
+    farther = f"it is {diameter}, and two points of the set are farther apart"
+    refuse(cdist(known, known) - diameter, "diameter", farther)
     if np.linalg.svd(known - center, compute_uv=False)[-1] <= 1e-9 * diameter:
         raise ValueError("project must map onto a set of full dimension, got a flat one")
     contains = custom._contains_rows

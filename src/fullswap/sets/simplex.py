@@ -12,19 +12,14 @@ import numpy.typing as npt
 from fullswap.base import checks
 from fullswap.grids.base import GridMaker
 from fullswap.grids.kuhn import SimplexGrids
-from fullswap.sets.base import Array, ConvexSetBase, KernelShape, offset, positive
+from fullswap.sets.base import Array, Booleans, Cospherical, KernelShape, offset, positive
 
 
 @final
-class Simplex(ConvexSetBase):
+class Simplex(Cospherical):
     """The simplex {shift + scale·p : p >= 0, Σ p_i = 1}, A = dim + 1 coordinates.
 
-    Parameters
-    ----------
-    dim : int
-        Affine dimension: one less than the number of classes.
-    scale : float
-    shift : float or array (dim + 1,)
+    ``dim`` is one less than the number of classes; ``shift`` is one number or has shape (dim + 1,).
 
     Examples
     --------
@@ -39,14 +34,8 @@ class Simplex(ConvexSetBase):
         dim = checks.whole("dim", dim, 1)
         scale = positive("scale", scale)
         moved_by = offset("shift", shift, dim + 1).copy()
-        self._store(
-            scale=scale,
-            shift=moved_by,
-            dim=dim,
-            ambient_dim=dim + 1,
-            diameter=scale * math.sqrt(2.0),
-            center=moved_by + scale / (dim + 1),
-        )
+        size = {"dim": dim, "ambient_dim": dim + 1, "diameter": scale * math.sqrt(2.0)}
+        self._store(scale=scale, shift=moved_by, center=moved_by + scale / (dim + 1), **size)
 
     def _parameters(self) -> dict[str, Any]:
         parameters: dict[str, Any] = {"dim": self.dim}
@@ -84,16 +73,12 @@ class Simplex(ConvexSetBase):
         project_simplex_rows(shares)
         return self.shift + self.scale * shares
 
-    def _contains(self, points: Array, slack: Array) -> npt.NDArray[np.bool_]:
+    def _contains(self, points: Array, slack: Array) -> Booleans:
         parts = points - self.shift
         excess = np.abs(parts.sum(axis=1) - self.scale) / math.sqrt(self.ambient_dim)
-        result: npt.NDArray[np.bool_] = np.maximum(excess, -parts.min(axis=1)) <= slack
-        return result
+        inside: Booleans = np.maximum(excess, -parts.min(axis=1)) <= slack
+        return inside
 
     def _minimize_linear(self, directions: Array) -> Array:
-        result: Array = self.vertices[directions.argmin(axis=1)]
-        return result
-
-    def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
-        # All corners are equally far from the centre, so that only the linear part is left.
-        return self._minimize_linear(self._slope_at_center(curvature, slope))
+        corners: Array = self.vertices[directions.argmin(axis=1)]
+        return corners

@@ -5,8 +5,9 @@
 ``FullSwapLearner`` runs the plan.
 """
 
+from fullswap.template.choice import Plan
 from fullswap.template.learner import FullSwapLearner
-from fullswap.template.plan import Plan, plan
+from fullswap.template.plan import plan
 from fullswap.template.step import reference_step
 
 __all__ = ["FullSwapLearner", "Plan", "plan", "reference_step"]

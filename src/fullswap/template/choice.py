@@ -45,14 +45,9 @@ class Request:
     @property
     def constants(self) -> Constants:
         """What is known of the losses and of the set."""
-        promised = self.loss_class
-        return Constants(
-            promised.lipschitz,
-            self.field.diameter,
-            promised.strong_convexity,
-            promised.smoothness,
-            0.0 if self.actions is None else float(np.diff(self.actions).max()),
-        )
+        known, diameter = self.loss_class, self.field.diameter
+        gap = 0.0 if self.actions is None else float(np.diff(self.actions).max())
+        return Constants(known.lipschitz, diameter, known.strong_convexity, known.smoothness, gap)
 
 
 class Row(ABC):
@@ -96,41 +91,25 @@ class Row(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything that was chosen, and the guarantee that comes with it: data, and no functions.
-
-    Attributes
-    ----------
-    kind : Row
-        The row, whose name is ``row``.
-    learner, rule : str
-        Names of the sub-learner and of the rule.
-    theorem, constants
-        What is guaranteed, with the parameters of this plan, and what that reads.
-    action_set : ConvexSetBase
-        Where it is played.
-    horizon : int or None
-    grids, level
-        A family of grids, and the level that is played; with a ``schedule``, levels change.
-    sub_learner : SubLearner or None
-        What makes the bank; None where there is none.
-    considered : tuple
-        (row, learner, bound) of every candidate, at the horizon (or at 10⁵ rounds).
-    remark : str
-        What else there is to say of the choice.
-    """
+    """Everything that was chosen, and the guarantee that comes with it: data, and no functions."""
 
     kind: Row
+    """The row, whose name is ``row``."""
     learner: str
     rule: str
     theorem: Theorem
+    """What is guaranteed, with the parameters of this plan."""
     constants: Constants
     action_set: ConvexSetBase
     horizon: int | None
     grids: GridFamily = field(repr=False)
     level: int = 0
+    """The grid that is played; with a ``schedule``, levels change."""
     schedule: Schedule | None = field(default=None, repr=False)
     sub_learner: SubLearner | None = field(default=None, repr=False)
+    """What makes the bank, if there is one."""
     considered: tuple[tuple[str, str, float], ...] = ()
+    """(row, learner, bound) of every candidate, at the horizon (or at 10⁵ rounds)."""
     remark: str = ""
 
     @property
@@ -151,9 +130,8 @@ class Plan:
     @property
     def rounding(self) -> str:
         """How targets become mixtures of grid points."""
-        if self.sub_learner is None or self.sub_learner.over_grid:
-            return "none"
-        return self.kind.rounding or "none"
+        rounds = self.sub_learner is not None and not self.over_grid
+        return (self.kind.rounding if rounds else None) or "none"
 
     @property
     def ratio(self) -> float:
@@ -165,6 +143,10 @@ class Plan:
         """The grid in play."""
         level = self.level if self.schedule is None else self.schedule.level(round_index)
         return self.grids.grid(level)
+
+    def start(self, grid: Grid) -> Rule:
+        """The plan's rule on this grid, nothing learnt yet."""
+        return self.kind.start(self, grid)
 
     def rounding_cost(self, rounds: int) -> float:
         """Σ_t δ_t."""

@@ -35,19 +35,11 @@ def one_sided_slopes(loss: Loss, points: Points) -> tuple[Vector, Vector]:
     """Slopes ℓ'(x+) at all points but the last and ℓ'(x−) at all but the first, (n,) each.
 
     ``points`` (n + 1, 1) are in rising order; the loss is asked between the first and the last.
-
-    Examples
-    --------
-    >>> from fullswap.losses import Custom
-    >>> tent = Custom(lambda x: abs(x[:, 0] - 0.5), lambda x: np.sign(x - 0.5))
-    >>> one_sided_slopes(tent, np.array([[0.0], [0.5], [1.0]]))
-    (array([-1.,  1.]), array([-1.,  1.]))
     """
     if isinstance(loss, QuadraticFamily):
         slopes = loss.gradient(points)[:, 0]
         return slopes[:-1], slopes[1:]
-    length = float(points[-1, 0] - points[0, 0])
-    n = len(points) - 1
+    length, n = float(points[-1, 0] - points[0, 0]), len(points) - 1
     if getattr(loss, "has_gradient", True):
         step = NUDGE * length
         asked = np.concatenate((points[:-1] + step, points[1:] - step))
@@ -86,14 +78,7 @@ def law_of(loss: Loss, points: Points, lipschitz: float) -> tuple[Vector, Vector
 
 
 def cells_of(action_set: ConvexSetBase, horizon: int, mesh: float | None) -> int:
-    """1/γ, at most 512: by default what suits the horizon, else the least for this ``mesh``.
-
-    Examples
-    --------
-    >>> from fullswap.sets import Interval
-    >>> cells_of(Interval(0, 3), 1000, None), cells_of(Interval(0, 3), 1000, 0.5)
-    (64, 8)
-    """
+    """1/γ, at most 512: by default what suits the horizon, else the least for this ``mesh``."""
     if mesh is None:
         return default_cells(horizon)
     wanted = action_set.diameter / checked_mesh(action_set, mesh) * JUST_BELOW
@@ -150,8 +135,8 @@ class MultiScaleRow(Row):
 
     def check(self, request: Request, learner: SubLearner | None) -> None:
         """Say what is missing, or not to be chosen."""
-        if request.action_set.dim != 1:
-            dim = request.action_set.dim
+        dim = request.action_set.dim
+        if dim != 1:
             checks.refuse("action_set", "have dimension 1 with row='convex'", dim)
         if not request.loss_class.convex:
             checks.refuse("loss_class", "be convex with row='convex'", request.loss_class)

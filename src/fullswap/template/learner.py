@@ -18,9 +18,8 @@ from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
 from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
 from fullswap.sets import ConvexSetBase
-from fullswap.template.assembly import extend_rule, make_rule
-from fullswap.template.choice import Row
-from fullswap.template.plan import Plan, plan
+from fullswap.template.choice import Plan, Row
+from fullswap.template.plan import plan
 from fullswap.template.rules import Rule
 from fullswap.template.views import LineView, view_of
 
@@ -34,7 +33,6 @@ class FullSwapLearner:
     Parameters
     ----------
     action_set : ConvexSetBase
-        A set of ``fullswap.sets``.
     loss_class : LossClass
         What is promised of every loss.
     horizon : int or None
@@ -83,10 +81,8 @@ class FullSwapLearner:
         actions: Any = None,
         track: bool = True,
     ) -> None:
-        if not isinstance(action_set, ConvexSetBase):
-            checks.refuse("action_set", "be a set of fullswap.sets", action_set)
-        if not isinstance(loss_class, LossClass):
-            checks.refuse("loss_class", "be a LossClass", loss_class)
+        checks.instance("action_set", action_set, ConvexSetBase, "a set of fullswap.sets")
+        checks.instance("loss_class", loss_class, LossClass, "a LossClass")
         self.action_set, self.loss_class, self.horizon = action_set, loss_class, horizon
         self._view = view_of(action_set)
         inner = action_set if self._view is None else self._view.inner
@@ -98,7 +94,7 @@ class FullSwapLearner:
         self._tally = Tally(self._inner.ambient_dim)
         self._level = 0
         self._grid: Grid = self.plan.grid_at(0)
-        self._rule: Rule = make_rule(self.plan, self._grid)
+        self._rule: Rule = self.plan.start(self._grid)
         self._labels = self._tally.indices_of(self._grid.points)
         self._probes, self._probes_suffice = _probes(self._inner)
         self._tangent = self._inner.frame[1]
@@ -193,26 +189,21 @@ class FullSwapLearner:
         """Measured regret of this run beside its guarantees, before and after the fact."""
         if not self._track:
             checks.refuse("track", "be True for a certificate", self._track)
-        tally, broken = self._tally, bool(self._broken)
-        lipschitz = self.loss_class.lipschitz
+        tally, quantity = self._tally, Quantity.FULL_SWAP_REGRET
         if self._actions is not None:
+            quantity = Quantity.DISCRETISED_SWAP_REGRET
             best = tally.at_all(self._actions).min(axis=1)
             measured = at_most = float(np.maximum(tally.incurred() - best, 0.0).sum())
         else:
-            regret = report(tally, self._inner, lipschitz)
+            regret = report(tally, self._inner, self.loss_class.lipschitz)
             measured, at_most = regret.value, regret.upper
-        known = self.plan.bound(self.rounds)
+        known, after = None, None
+        if not self._broken:
+            known = self.plan.bound(self.rounds)
+            after = min(known, self._after_the_fact())
+        source = self.plan.theorem.citation
         return Certificate(
-            Quantity.FULL_SWAP_REGRET
-            if self._actions is None
-            else Quantity.DISCRETISED_SWAP_REGRET,
-            self.rounds,
-            measured,
-            None if broken else known,
-            None if broken else min(known, self._after_the_fact()),
-            self.plan.theorem.citation,
-            self._broken,
-            at_most,
+            quantity, self.rounds, measured, known, after, source, self._broken, at_most
         )
 
     def _after_the_fact(self) -> float:
@@ -246,7 +237,7 @@ class FullSwapLearner:
         if self.plan.schedule is not None and self.plan.schedule.level(self.rounds) > self._level:
             self._level = self.plan.schedule.level(self.rounds)
             self._grid = self.plan.grid_at(self.rounds)
-            self._rule = extend_rule(self._rule, self.plan, self._grid)
+            self._rule = self._rule.carried_into(self.plan.start(self._grid))
             self._labels = self._tally.indices_of(self._grid.points)
 
     def _rounds_on_this_grid(self) -> int:
@@ -290,11 +281,9 @@ class FullSwapLearner:
         if not all(callable(getattr(loss, name, None)) for name in ("value", "gradient")):
             checks.refuse("loss", "have value() and gradient()", loss)
         if isinstance(loss, QuadraticFamily):
-            if loss.ambient_dim != self.action_set.ambient_dim:
-                raise ValueError(
-                    f"loss must be on {self.action_set.ambient_dim} coordinates, "
-                    f"got one on {loss.ambient_dim}"
-                )
+            wanted, width = self.action_set.ambient_dim, loss.ambient_dim
+            if width != wanted:
+                raise ValueError(f"loss must be on {wanted} coordinates, got one on {width}")
             return loss if self._view is None else self._view.inward(loss)
         # A loss that comes again must be recognised: the tally keeps each of them once. Both
         # objects are held, so that no id is given twice.
@@ -343,10 +332,8 @@ class FullSwapLearner:
     def _warn(self, message: str, stacklevel: int) -> None:
         """Warn of the first broken promise only."""
         if not self._broken:
-            warnings.warn(
-                f"a loss breaks what its class promises ({message}): no guarantee from here on",
-                stacklevel=stacklevel,
-            )
+            text = f"a loss breaks what its class promises ({message}): no guarantee from here on"
+            warnings.warn(text, stacklevel=stacklevel)
 
     def _note(self, message: str, round_number: int) -> None:
         self._broken = self._broken or (f"round {round_number}: {message}",)

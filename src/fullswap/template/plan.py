@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
@@ -13,8 +14,6 @@ from fullswap.sets import ConvexSetBase
 from fullswap.template.choice import SHOWN_ROUNDS, Plan, Request, Row
 from fullswap.template.convex import MultiScaleRow
 from fullswap.template.rows import TABLE
-
-__all__ = ["ROWS", "Plan", "plan"]
 
 ROWS: tuple[Row, ...] = (*TABLE, MultiScaleRow())
 """A new row is one file, and one entry here to be known by name."""
@@ -36,8 +35,9 @@ def plan(
     ``SUB_LEARNERS``.
     """
     request = Request(action_set, loss_class, checks.horizon(horizon), mesh, rule, actions)
-    wanted, learners = _row_of(row), _learners_of(learner)
-    asked = learners[0] if learner is not None else None
+    wanted: Row | None = _named("row", row, Row, ROWS)
+    asked: SubLearner | None = _named("learner", learner, SubLearner, SUB_LEARNERS)
+    learners = SUB_LEARNERS if asked is None else (asked,)
     if wanted is not None:
         wanted.check(request, asked)
     _check(request, wanted)
@@ -60,20 +60,12 @@ def plan(
     return replace(plans[best], considered=considered)
 
 
-def _row_of(row: str | Row | None) -> Row | None:
-    if row is None or isinstance(row, Row):
-        return row
-    names = {known.name: known for known in ROWS}
-    return names[checks.one_of("row", row, names)]
-
-
-def _learners_of(learner: str | SubLearner | None) -> tuple[SubLearner, ...]:
-    if learner is None:
-        return SUB_LEARNERS
-    if isinstance(learner, SubLearner):
-        return (learner,)
-    names = {known.name: known for known in SUB_LEARNERS}
-    return (names[checks.one_of("learner", learner, names)],)
+def _named(name: str, value: Any, kind: Any, known: Iterable[Any]) -> Any:
+    """The one of this name; an object of this kind stands for itself."""
+    if value is None or isinstance(value, kind):
+        return value
+    names = {part.name: part for part in known}
+    return names[checks.one_of(name, value, names)]
 
 
 def _check(request: Request, row: Row | None) -> None:

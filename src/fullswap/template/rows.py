@@ -84,12 +84,10 @@ class TableRow(PlayedRow):
             chosen = self._on_set(request, theorem, learner)
         if chosen is None:
             return None
-        grids, level = chosen
-        schedule = None
-        if level is None:
-            schedule = Schedule(theorem, request.constants, grids.geometry)
+        (grids, level), constants = chosen, request.constants
+        schedule = Schedule(theorem, constants, grids.geometry) if level is None else None
         return Plan(
-            self, learner.name, rule, theorem, request.constants, request.field, request.horizon,
+            self, learner.name, rule, theorem, constants, request.field, request.horizon,
             grids, level or 0, schedule, learner,
         )  # fmt: skip
 
@@ -107,10 +105,9 @@ class TableRow(PlayedRow):
             limit = min(limit, max(horizon, 2 ** (action_set.dim + 2)))  # a round for every point
             levels = Levels(self.grid, action_set, limit)
             level, _ = theorem.tune(request.constants, float(horizon), levels.geometry)
-            if levels.geometry(level) is None:
-                unlimited = Levels(self.grid, action_set)
-                if unlimited.geometry(level) is None:
-                    return None  # not even the coarsest grid can be built
+            unlimited = Levels(self.grid, action_set)
+            if levels.geometry(level) is None and unlimited.geometry(level) is None:
+                return None  # not even the coarsest grid can be built
             return levels, level
         growing: GridFamily = Nested(self.grid, action_set, limit)
         if theorem.restarts:  # then nothing is to be kept, and any grids will do

@@ -17,14 +17,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
-from fullswap.kernels.states import CONSTANT, POINT, RECOMMENDED, TARGET
+from fullswap.grids.kuhn import KuhnLocator
+from fullswap.kernels.states import CONSTANT, CURVATURE, POINT, RECOMMENDED, TARGET, WEIGHT
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
-from fullswap.losses import QuadraticFamily, piecewise_linear
-from fullswap.template.mesh import fused_mesh
-from fullswap.theorems.learning import residual_allowance, residual_tolerance
+from fullswap.losses import Custom, QuadraticFamily, piecewise_linear
+from fullswap.rounding import Barycentric
+from fullswap.sets.base import KernelShape
+from fullswap.theorems.learning import residual_tolerance
 
-__all__ = ["Crossing", "Dense", "Rule", "Stationary", "residual_allowance"]
+Descent = GradientDescent | Discretised[GradientState]
+Stretch = tuple[int, Indices, Vector, tuple[Vector, Vector, Points]]
+"""Rounds played at once; indices and weights (rounds, width) of their supports; and what the grid
+points added up: weights, losses of the recommendations, coefficients."""
 
 
 class Rule(Protocol):
@@ -84,16 +89,26 @@ class Crossing:
             seen = piecewise_linear(loss, self.points) if self.linearised else loss
             targets = self.state[TARGET, indices][:, None]
             slopes, values = seen.gradient(targets)[:, 0], seen.value(targets)
-            for i, g, slope, value, q in zip(
-                indices, weights, slopes, values, targets[:, 0], strict=True
-            ):
-                constant = value - slope * q
-                line_learn(
-                    self.state, self.rate, self.low, self.high, False, i, g, 0.0, slope, constant
-                )
+            constants = values - slopes * targets[:, 0]
+            shape = (self.rate, self.low, self.high, False)
+            for i, g, slope, c in zip(indices, weights, slopes, constants, strict=True):
+                line_learn(self.state, *shape, i, g, 0.0, slope, c)
         self.hint = self._crossing
         result: Vector = (self.state[RECOMMENDED, indices] - before) / weights
         return result
+
+    def run(self, rows: Points, record: bool) -> Stretch:
+        """Compiled rounds of quadratic losses (T, 3)."""
+        from fullswap.kernels.loop import line_run
+
+        before, count = self.state.copy(), len(rows) if record else 0
+        left, share = np.zeros(count, np.int64), np.zeros(count)
+        shape = (self.rate, self.low, self.high, self.linearised)
+        self.hint = line_run(self.state, *shape, rows, self.hint, left, share)
+        gained = self.state - before
+        indices = np.column_stack((left, np.minimum(left + 1, len(self.points) - 1)))
+        added = gained[WEIGHT], gained[RECOMMENDED], gained[CURVATURE:].T
+        return len(rows), indices, np.column_stack((share, 1 - share)), added
 
     def carried_into(self, fresh: Crossing) -> Crossing:
         """Old points keep their state; new ones start at themselves."""
@@ -108,23 +123,14 @@ class Stationary:
 
     residual = 0.0
 
-    def __init__(
-        self,
-        points: Points,
-        learner: GradientDescent | Discretised[GradientState],
-        rounding: Rounding,
-        start: int,
-    ):
+    def __init__(self, points: Points, learner: Descent, rounding: Rounding, start: int) -> None:
         from fullswap.kernels.stationary import make_scratch
 
-        self.points = points
-        self.learner, self.rounding = learner, rounding
-        n = len(points)
+        self.points, self.learner, self.rounding = points, learner, rounding
+        n, width = len(points), rounding(points[:1]).indices.shape[1]
         self.bank = learner.init(n)
         # every learner starts at its own point, so every state starts as absorbing
         self.bank.targets[:] = points
-        first = rounding(points[:1])
-        width = first.indices.shape[1]
         self.row_indices = np.repeat(np.arange(n)[:, None], width, axis=1)
         self.row_weights = np.zeros((n, width))
         self.row_weights[:, 0] = 1.0
@@ -147,9 +153,8 @@ class Stationary:
                 self._stamps[0], self._work, self._members, self._weights,
             )  # fmt: skip
             if size > 0:
-                break
+                return self._members[:size].copy(), self._weights[:size].copy()
             self.enlarge(-size)
-        return self._members[:size].copy(), self._weights[:size].copy()
 
     def enlarge(self, size: int) -> None:
         """Make room to solve a class of this size."""
@@ -175,6 +180,16 @@ class Stationary:
         self.heaviest = int(indices[weights.argmax()])
         return lost
 
+    def run(self, rows: Points, record: bool) -> Stretch:
+        """Compiled rounds of quadratic losses (T, A + 2), until a class needs more room."""
+        assert self.mesh is not None
+        # looking at the coming round makes room for its class; later ones may need more
+        width = 4 * len(self.mix()[0])
+        shape = (len(rows), width) if record else (0, 0)
+        where, shares = np.zeros(shape, np.int64), np.zeros(shape)
+        played, gained, recommended = self.mesh.run(self, rows, where, shares)
+        return played, where[:played], shares[:played], (gained[:, 0], recommended, gained[:, 1:])
+
     def carried_into(self, fresh: Stationary) -> Stationary:
         """Old points keep their learners; rows are rounded anew on the finer grid."""
         place = {row.tobytes(): i for i, row in enumerate(fresh.points + 0.0)}
@@ -189,34 +204,68 @@ class Stationary:
         return fresh
 
 
-class _Known:
-    """A loss on the grid points alone, already evaluated there."""
+def fused_mesh(learner: Any, rounding: Rounding) -> FusedMesh | None:
+    """The compiled round where there is one: gradient descent, Kuhn grid, a set with kernels."""
+    if isinstance(learner, GradientDescent) and isinstance(rounding, Barycentric):
+        shape = learner.action_set.kernel_shape
+        if isinstance(rounding.locate, KuhnLocator) and shape is not None:
+            return FusedMesh(learner.rate.parameters(), shape, rounding.locate)
+    return None
 
-    def __init__(self, values: Vector) -> None:
-        self._values = values
 
-    def value(self, points: Points) -> Vector:
-        return self._values
+class FusedMesh:
+    """Quadratic losses on Kuhn grids: arguments of ``fullswap.kernels.mesh``, gathered once."""
 
-    def gradient(self, points: Points) -> Points:
-        raise NotImplementedError
+    def __init__(self, rate: Vector, shape: KernelShape, locate: KuhnLocator) -> None:
+        width = len(shape[1])
+        self._rate, self._shape = rate, shape
+        shift, matrix = np.array(locate.shift, dtype=float), np.array(locate.matrix, dtype=float)
+        self._lattice = (shift, matrix, locate.cells, locate.strides, locate.lookup)
+        self._scratch = (np.zeros((2, width + 1)), np.zeros(width + 1, np.int64))
+
+    @staticmethod
+    def _bank(rule: Stationary) -> tuple[Any, ...]:
+        return rule.bank.targets, rule.bank.weight_sums, rule.row_indices, rule.row_weights
+
+    def learn(
+        self, rule: Stationary, coefficients: Vector, indices: Indices, weights: Vector
+    ) -> Vector:
+        """One round's update; returns what each recommendation lost."""
+        from fullswap.kernels.mesh import mesh_learn
+
+        lost = np.empty(len(indices))
+        mesh_learn(
+            self._bank(rule), self._rate, self._shape, self._lattice, self._scratch,
+            indices, weights, coefficients, lost,
+        )  # fmt: skip
+        return lost
+
+    def run(
+        self, rule: Stationary, coefficients: Points, labels: Indices, weights: Vector
+    ) -> tuple[int, Points, Vector]:
+        """Rounds until the end, or until a class needs more room; see ``mesh_run``."""
+        from fullswap.kernels.mesh import mesh_run
+
+        n, width = len(rule.points), coefficients.shape[1]
+        gained, recommended = np.zeros((n, width + 1)), np.zeros(n)
+        played, rule.heaviest = mesh_run(
+            self._bank(rule), self._rate, self._shape, self._lattice, self._scratch,
+            rule.walk, rule.heaviest, coefficients, gained, recommended, labels, weights,
+        )  # fmt: skip
+        return played, gained, recommended
 
 
 class Dense:
     """Full rows over the grid points, solved by warm-started iteration."""
 
     def __init__(self, points: Points, learner: Hedge | RegretMatchingPlus):
-        self.points = points
+        self.points, n = points, len(points)
         self.learner: Any = learner
-        n = len(points)
         self.bank = learner.init(n)
         self.residual = 0.0
         """Σ_t ‖x_tQ_t − x_t‖₁ so far."""
-        self._all = np.arange(n)
-        self._x = np.full(n, 1 / n)
-        self._work = np.zeros((3, n))
-        self._rounds = 0
-        self._pending = 0.0
+        self._all, self._x, self._work = np.arange(n), np.full(n, 1 / n), np.zeros((3, n))
+        self._rounds, self._pending = 0, 0.0
 
     def mix(self) -> tuple[Indices, Vector]:
         """All points, with a distribution that is stationary up to the tolerance."""
@@ -236,11 +285,10 @@ class Dense:
         """Feed all experts' losses to all learners."""
         values = np.asarray(loss.value(self.points), dtype=float)
         lost = self.learner.propose(self.bank) @ values
-        self.bank = self.learner.update(self.bank, _Known(values), weights)
+        self.bank = self.learner.update(self.bank, Custom(lambda _: values), weights)
         self.residual += self._pending
         self._rounds += 1
-        result: Vector = lost
-        return result
+        return np.asarray(lost)
 
     def carried_into(self, fresh: Dense) -> Dense:
         """Experts are tied to the grid: start afresh, keep the residual owed."""

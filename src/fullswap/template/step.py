@@ -36,17 +36,14 @@ def reference_step(
 def crossing_mixture(points: Vector, targets: Vector) -> Vector:
     """Neighbours i, i + 1 with q_i ≥ s_i and q_{i+1} ≤ s_{i+1}, mixed so that Σλq = Σλs."""
     mixture = np.zeros(len(points))
-    if targets[0] < points[0]:
+    if targets[0] < points[0] or len(points) == 1:
         mixture[0] = 1.0
-        return mixture
-    if targets[-1] > points[-1]:
+    elif targets[-1] > points[-1]:
         mixture[-1] = 1.0
-        return mixture
-    ups = targets >= points
-    i = next((j for j in range(len(points) - 1) if ups[j] and targets[j + 1] <= points[j + 1]), 0)
-    up, down = targets[i] - points[i], (points[i + 1] - targets[i + 1]) if len(points) > 1 else 0.0
-    mixture[i] = down / (up + down) if up + down > 0 else 1.0
-    if len(points) > 1:
+    else:
+        i = int(((targets >= points)[:-1] & (targets <= points)[1:]).argmax())
+        up, down = targets[i] - points[i], points[i + 1] - targets[i + 1]
+        mixture[i] = down / (up + down) if up + down > 0 else 1.0
         mixture[i + 1] = 1 - mixture[i]
     return mixture
 
@@ -58,5 +55,4 @@ def stationary_mixture(transition: Points) -> Vector:
     n = len(transition)
     system = np.vstack((transition.T - np.eye(n), np.ones(n)))
     mixture = nnls(system, np.append(np.zeros(n), 1.0))[0]
-    result: Vector = mixture / mixture.sum()
-    return result
+    return np.asarray(mixture / mixture.sum())

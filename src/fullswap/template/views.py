@@ -10,7 +10,7 @@ import numpy as np
 
 from fullswap.base.protocols import Loss, Points, Vector
 from fullswap.grids import ends
-from fullswap.losses import Custom, QuadraticFamily, is_far, rows_seen_from, seen_from
+from fullswap.losses import QuadraticFamily, carried, is_far, rows_seen_from, seen_from
 from fullswap.sets import ConvexSetBase, Interval
 
 
@@ -50,13 +50,7 @@ class LineView:
             return loss
         if isinstance(loss, QuadraticFamily):
             return QuadraticFamily(self.inward_rows(loss.coefficients[None, :])[0])
-        gradient = None
-        if getattr(loss, "has_gradient", True):
-
-            def gradient(t: Points) -> Points:
-                return loss.gradient(self.outward(t)) @ self._direction[:, None]
-
-        return Custom(lambda t: loss.value(self.outward(t)), gradient)
+        return carried(loss, self.outward, lambda slopes: slopes @ self._direction[:, None])
 
 
 class CentredView:
