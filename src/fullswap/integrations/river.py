@@ -25,7 +25,7 @@ except ImportError as error:
     ) from error
 
 
-class Calibrated(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
+class Calibrated(base.Wrapper, base.Classifier):
     """Classifier whose probabilities stay calibrated while labels keep arriving.
 
     `learn_one` scores the wrapped classifier before it learns, so that calibration learns from
@@ -193,7 +193,7 @@ class Calibrated(base.Wrapper, base.Classifier):  # type: ignore[type-arg]
         # learning draws: without a seed no two runs are the same, as some checks want them
         scaled = preprocessing.StandardScaler() | linear_model.LogisticRegression()
         yield {"classifier": scaled, "seed": 1}
-        yield {"classifier": naive_bayes.GaussianNB(), "seed": 1}  # type: ignore[no-untyped-call]
+        yield {"classifier": naive_bayes.GaussianNB(), "seed": 1}
 
 
 class _Probabilities(base.Classifier):
