@@ -47,7 +47,7 @@ from fullswap.online.spec import MOST_CLASSES
 Calibrator = Recalibrator | OneVsRest
 
 
-class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Classifier whose probabilities stay calibrated while labels keep arriving.
 
     Wraps an estimator, or takes bare probabilities. `predict_proba` is the mean of the
