@@ -32,7 +32,7 @@ def events_of(forecaster, count=EVENTS, seed=5):
 
 
 def row_of(forecaster):
-    row = forecaster._settled().copy()
+    row = forecaster._stream.settle().copy()
     late = row[LATENESS].copy()
     row[LATENESS] = 0
     return row, late
@@ -50,7 +50,7 @@ def assert_sound(forecaster):
     level = int(forecaster._stream.row[0])
     pending = forecaster._stream.pending
     counted = dict(pending._totals(level))
-    pending.recount()
+    pending.counts = None
     assert counted == pending._totals(level)
 
 
@@ -143,7 +143,7 @@ def test_grids_are_in_view_once_compiled_code_has_them(name, monkeypatch):
     """Else the next refinement would read beyond the arrays that are there."""
     monkeypatch.setattr(kinds, "POINTS_IN_VIEW", 0)
     kind_of.cache_clear()
-    kind = MAKERS[name]()._kind
+    kind = MAKERS[name]()._stream.kind
     kind_of.cache_clear()
     view = kind._view
 

@@ -328,7 +328,7 @@ def peek(spec, arena, start, streams, contexts, indices, weights, issued):
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
         row = arena[begin : begin + spec.base + columns * points.shape[0]]
         ticket = forecast(spec, points, row, level, contexts, t)
-        size = width_of(spec, ticket)
+        size = width_of(ticket)
         if size < 0 or size > width:
             return t
         note(spec, ticket, 0, spec.first[level], t, indices, weights, issued)
