@@ -137,7 +137,7 @@ def test_several_classes_serve_the_chain_of_the_reference_step(classes):
     for _ in range(150):
         forecast = forecaster.predict()
         play = forecaster.pending[0]._play
-        targets = play[2]
+        targets = play[4]
         rows = Barycentric(grid)(targets)
         # what the chain would play next has the mean of what is played now
         onward = np.einsum("c,ck,ckj->j", forecast.weights, rows.weights, grid.points[rows.indices])
