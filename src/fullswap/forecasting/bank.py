@@ -16,8 +16,11 @@ from fullswap.base.protocols import Indices
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.guarantees import certificates_of
 from fullswap.forecasting.inputs import event_of, scales_of
+from fullswap.forecasting.multiclass import MulticlassForecaster
+from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.state import (
     key_of,
     pack,
@@ -263,7 +266,7 @@ class Bank:
         stored = unpack("Bank", text, FIELDS)
         spec = Spec.from_dict(stored["spec"])
         seed = unpack_number("seed", stored["seed"])
-        skins = {skin.__name__: skin for skin in OnlineForecaster.__subclasses__()}
+        skins = {skin.__name__: skin for skin in (Forecaster, MulticlassForecaster, Recalibrator)}
         skin = skins[checks.one_of("forecaster", stored["forecaster"], skins)]
         if spec.kind not in skin._kinds:
             checks.refuse("spec", f"be of kind {' or '.join(skin._kinds)}", spec.kind)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws, seed_of
-from fullswap.base.protocols import Vector
+from fullswap.base.protocols import Mixture, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.guarantees import certificates_of, guarantee_of
@@ -246,3 +246,36 @@ class OnlineForecaster(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._settings)
         return f"{type(self).__name__}({shown}; {self.rounds} events)"
+
+
+class WithoutModels(OnlineForecaster):
+    """Forecasters to which nothing is given but outcomes."""
+
+    def predict(self) -> Forecast:
+        """Forecast the next event."""
+        return self._stream.predict(None)
+
+    def peek(self) -> Mixture:
+        """The distribution of the next forecast; nothing is drawn and nothing changes."""
+        return self._stream.peek(None)
+
+    def run(
+        self,
+        outcomes: Any,
+        sample_weight: Any = None,
+        *,
+        record: bool = True,
+        progress: bool | None = None,
+    ) -> Record | None:
+        """Forecast and learn a whole array of outcomes (rows are events), in compiled code.
+
+        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
+        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
+        """
+        return self._run(*self._read(outcomes), sample_weight, record, progress)
+
+    def _contexts(self) -> None:
+        return None
+
+    def _read(self, outcomes: Any) -> tuple[None, Any]:
+        return None, self._outcomes(outcomes)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fullswap.base import checks
-from fullswap.base.protocols import Mixture
-from fullswap.base.records import Record
-from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.base import WithoutModels
 from fullswap.forecasting.inputs import binary_outcome, binary_outcomes
 from fullswap.forecasting.specs import line_spec
 from fullswap.grids.steps import steps_of
 from fullswap.online.spec import FEEDBACK
-from fullswap.online.tickets import Forecast
 
 
-class Forecaster(OnlineForecaster):
+class Forecaster(WithoutModels):
     """Forecast yes-or-no events with small calibration error against any sequence of outcomes.
 
     Guarantee: ``guarantee`` bounds the l2 calibration error Σ_p n_p·(p − ȳ_p)² over the distinct
@@ -94,34 +91,5 @@ class Forecaster(OnlineForecaster):
         """What is bounded: the "squared" or the "log" loss."""
         return self.spec.loss
 
-    def predict(self) -> Forecast:
-        """Forecast the next event."""
-        return self._stream.predict(None)
-
-    def peek(self) -> Mixture:
-        """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        return self._stream.peek(None)
-
-    def run(
-        self,
-        outcomes: Any,
-        sample_weight: Any = None,
-        *,
-        record: bool = True,
-        progress: bool | None = None,
-    ) -> Record | None:
-        """Forecast and learn a whole array of outcomes (rows are events), in compiled code.
-
-        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
-        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
-        """
-        return self._run(*self._read(outcomes), sample_weight, record, progress)
-
     _outcome = staticmethod(binary_outcome)
     _outcomes = staticmethod(binary_outcomes)
-
-    def _contexts(self) -> None:
-        return None
-
-    def _read(self, outcomes: Any) -> tuple[None, Any]:
-        return None, self._outcomes(outcomes)

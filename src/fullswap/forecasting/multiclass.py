@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.protocols import Mixture, Vector
-from fullswap.base.records import Record
-from fullswap.forecasting.base import OnlineForecaster
+from fullswap.base.protocols import Vector
+from fullswap.forecasting.base import WithoutModels
 from fullswap.forecasting.inputs import class_row, class_rows
 from fullswap.forecasting.specs import simplex_spec
 from fullswap.online.spec import FEEDBACK, MOST_CLASSES
-from fullswap.online.tickets import Forecast
 
 
-class MulticlassForecaster(OnlineForecaster):
+class MulticlassForecaster(WithoutModels):
     """Forecast events with K outcomes with small calibration error against any sequence.
 
     The l2 calibration error is Σ_p n_p·‖p − ȳ_p‖² over the distinct vectors p that were
@@ -79,37 +77,8 @@ class MulticlassForecaster(OnlineForecaster):
         """Number of classes K."""
         return self.spec.classes
 
-    def predict(self) -> Forecast:
-        """Forecast the next event."""
-        return self._stream.predict(None)
-
-    def peek(self) -> Mixture:
-        """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        return self._stream.peek(None)
-
-    def run(
-        self,
-        outcomes: Any,
-        sample_weight: Any = None,
-        *,
-        record: bool = True,
-        progress: bool | None = None,
-    ) -> Record | None:
-        """Forecast and learn classes (T,) or rows of probabilities (T, K), in compiled code.
-
-        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
-        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
-        """
-        return self._run(*self._read(outcomes), sample_weight, record, progress)
-
     def _outcome(self, outcome: Any) -> Vector:
         return class_row(outcome, self.classes)
 
     def _outcomes(self, outcomes: Any) -> Any:
         return class_rows(outcomes, self.classes)
-
-    def _contexts(self) -> None:
-        return None
-
-    def _read(self, outcomes: Any) -> tuple[None, Any]:
-        return None, self._outcomes(outcomes)

@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, HINT
-from fullswap.kernels.events import count_event, kind_of
+from fullswap.kernels.events import count_event
 from fullswap.kernels.line import COLUMNS, learn_point
 from fullswap.kernels.loop import cell_of
 from fullswap.kernels.stationary import meet, stationary_sparse
@@ -30,23 +29,17 @@ class Split(NamedTuple):
     row: np.ndarray
 
 
-@overload(meet, jit_options=events.INLINE)
-def _meet_split(source, state, row_indices, row_weights):
+@events.implements(meet, Split)
+def _split(source, state, row_indices, row_weights):
     """Split the target of a point between its neighbours, mean preserved."""
-    if not kind_of(source, Split):
-        return None
-
-    def split(source, state, row_indices, row_weights):
-        points, target = source.points, source.row[HEAD + COLUMNS * state]
-        cell = cell_of(points, target)
-        share = (points[cell + 1] - target) / (points[cell + 1] - points[cell])
-        share = min(max(share, 0.0), 1.0)
-        row_indices[state, 0] = cell
-        row_indices[state, 1] = cell + 1
-        row_weights[state, 0] = share
-        row_weights[state, 1] = 1.0 - share
-
-    return split
+    points, target = source.points, source.row[HEAD + COLUMNS * state]
+    cell = cell_of(points, target)
+    share = (points[cell + 1] - target) / (points[cell + 1] - points[cell])
+    share = min(max(share, 0.0), 1.0)
+    row_indices[state, 0] = cell
+    row_indices[state, 1] = cell + 1
+    row_weights[state, 0] = share
+    row_weights[state, 1] = 1.0 - share
 
 
 @njit(cache=True)
@@ -82,23 +75,9 @@ def chain_learn(
     count_event(row, g, y * y, delta, number)
 
 
-class ChainSpec(NamedTuple):
-    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
-
-    grid: np.ndarray
-    first: np.ndarray
-    ends: np.ndarray
-    places: np.ndarray
-    blank: np.ndarray
-    base: int
-    delta: np.ndarray
-    loss: int
-    rate: tuple[float, float, float]
-    realised: bool
-    walk: tuple[np.ndarray, ...]
-    members: np.ndarray
-    shares: np.ndarray
-    targets: np.ndarray
+ChainSpec = events.spec_type(
+    "ChainSpec", __name__, "loss", "rate", "realised", "walk", "members", "shares", "targets"
+)
 
 
 @events.implements(events.forecast, ChainSpec)

@@ -11,6 +11,7 @@ level takes over · places: where the points of a level are in the next · blank
 point that has learnt nothing · base: columns of a row before its points.
 """
 
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import llvmlite.ir as ir
@@ -42,6 +43,11 @@ class Layout(NamedTuple):
     blank: np.ndarray
     base: int
     delta: np.ndarray
+
+
+def spec_type(name, module, *fields):
+    """A named tuple that begins with a layout: the type by which the loop knows a kind."""
+    return namedtuple(name, (*Layout._fields, *fields), module=module)
 
 
 DONE, NO_ROOM, NARROW = range(3)

@@ -19,8 +19,6 @@ marks an absent model. Columns of a row before its points: totals (3,), mix (3, 
 bins (I, C, 2), as named below; columns of a point: WEIGHT, ONES, ODDS.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -261,20 +259,7 @@ def experts_learn(
     events.count_event(row, g, y * y, delta, number)
 
 
-class ExpertsSpec(NamedTuple):
-    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
-
-    grid: np.ndarray
-    first: np.ndarray
-    ends: np.ndarray
-    places: np.ndarray
-    blank: np.ndarray
-    base: int
-    delta: np.ndarray
-    realised: bool
-    imagined: float
-    prior: np.ndarray
-    memo: np.ndarray
+ExpertsSpec = events.spec_type("ExpertsSpec", __name__, "realised", "imagined", "prior", "memo")
 
 
 @events.implements(events.forecast, ExpertsSpec)

@@ -23,11 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, LOST, MASS
-from fullswap.kernels.events import count_event, kind_of
+from fullswap.kernels.events import count_event
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,
@@ -204,24 +203,18 @@ class Advised(NamedTuple):
     integers: np.ndarray
 
 
-@overload(meet, jit_options=events.INLINE)
-def _meet_advised(source, state, row_indices, row_weights):
-    if not kind_of(source, Advised):
-        return None
-
-    def advised(source, state, row_indices, row_weights):
-        size = source.points.shape[1]
-        target, mean = source.floats[2, :size], source.floats[3, :size]
-        _recommend(
-            source.points, source.row, source.base, source.imagined, state, source.advice, target,
-            mean,
-        )  # fmt: skip
-        _locate(
-            target, source.lattice, row_indices[state], row_weights[state], source.floats,
-            source.integers,
-        )  # fmt: skip
-
-    return advised
+@events.implements(meet, Advised)
+def _advised(source, state, row_indices, row_weights):
+    size = source.points.shape[1]
+    target, mean = source.floats[2, :size], source.floats[3, :size]
+    _recommend(
+        source.points, source.row, source.base, source.imagined, state, source.advice, target,
+        mean,
+    )  # fmt: skip
+    _locate(
+        target, source.lattice, row_indices[state], row_weights[state], source.floats,
+        source.integers,
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
@@ -324,26 +317,20 @@ def mesh_learn(
     return row[MASS] >= end
 
 
-class MeshSpec(NamedTuple):
-    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
-
-    grid: np.ndarray
-    first: np.ndarray
-    ends: np.ndarray
-    places: np.ndarray
-    blank: np.ndarray
-    base: int
-    delta: np.ndarray
-    realised: bool
-    imagined: float
-    prior: np.ndarray
-    lattice: tuple[np.ndarray, np.ndarray, np.ndarray]
-    walk: tuple[np.ndarray, ...]
-    work: tuple[np.ndarray, np.ndarray]
-    matrix: np.ndarray
-    members: np.ndarray
-    shares: np.ndarray
-    ticket: tuple[np.ndarray, ...]
+MeshSpec = events.spec_type(
+    "MeshSpec",
+    __name__,
+    "realised",
+    "imagined",
+    "prior",
+    "lattice",
+    "walk",
+    "work",
+    "matrix",
+    "members",
+    "shares",
+    "ticket",
+)
 
 
 @events.implements(events.forecast, MeshSpec)

@@ -11,8 +11,6 @@ g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in `
 · a ticket is (left, right, share, q of left, q of right): left has the share, right the rest.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -129,19 +127,7 @@ def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, nu
     events.count_event(row, g, y * y, delta, number)
 
 
-class LineSpec(NamedTuple):
-    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
-
-    grid: np.ndarray
-    first: np.ndarray
-    ends: np.ndarray
-    places: np.ndarray
-    blank: np.ndarray
-    base: int
-    delta: np.ndarray
-    loss: int
-    rate: tuple[float, float, float]
-    realised: bool
+LineSpec = events.spec_type("LineSpec", __name__, "loss", "rate", "realised")
 
 
 @events.implements(events.forecast, LineSpec)

@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, LOST, MASS
-from fullswap.kernels.events import count_event, kind_of
+from fullswap.kernels.events import count_event
 from fullswap.kernels.fixed_point import MEAN, WEIGHT, simplex_mix
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.stationary import meet, stationary_sparse
@@ -35,24 +34,18 @@ class Rounded(NamedTuple):
     integers: np.ndarray
 
 
-@overload(meet, jit_options=events.INLINE)
-def _meet_rounded(source, state, row_indices, row_weights):
-    if not kind_of(source, Rounded):
-        return None
-
-    def rounded(source, state, row_indices, row_weights):
-        cells, strides, lookup = source.lattice
-        fresh = source.state[state, WEIGHT] == 0.0
-        total = 0.0
-        for k in range(cells.shape[0]):
-            total += source.prior[k + 1] if fresh else source.state[state, k + MEAN]
-            source.floats[0, k] = total * cells[k]
-        kuhn_locate_one(
-            source.floats[0], cells, strides, lookup, row_indices[state], row_weights[state],
-            source.integers[0], source.floats[1],
-        )  # fmt: skip
-
-    return rounded
+@events.implements(meet, Rounded)
+def _rounded(source, state, row_indices, row_weights):
+    cells, strides, lookup = source.lattice
+    fresh = source.state[state, WEIGHT] == 0.0
+    total = 0.0
+    for k in range(cells.shape[0]):
+        total += source.prior[k + 1] if fresh else source.state[state, k + MEAN]
+        source.floats[0, k] = total * cells[k]
+    kuhn_locate_one(
+        source.floats[0], cells, strides, lookup, row_indices[state], row_weights[state],
+        source.integers[0], source.floats[1],
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
@@ -129,27 +122,21 @@ def simplex_learn(row, base, delta, end, realised, ticket, size, drawn, g, y, nu
     return row[MASS] >= end
 
 
-class SimplexSpec(NamedTuple):
-    """What all streams of a kind share; fields as in ``fullswap.kernels.events``."""
-
-    grid: np.ndarray
-    first: np.ndarray
-    ends: np.ndarray
-    places: np.ndarray
-    blank: np.ndarray
-    base: int
-    delta: np.ndarray
-    realised: bool
-    limit: int
-    cells: np.ndarray
-    strides: np.ndarray
-    lookup: np.ndarray
-    lookup_first: np.ndarray
-    work: tuple[np.ndarray, np.ndarray]
-    walk: tuple[np.ndarray, ...]
-    members: np.ndarray
-    shares: np.ndarray
-    ticket: tuple[np.ndarray, ...]
+SimplexSpec = events.spec_type(
+    "SimplexSpec",
+    __name__,
+    "realised",
+    "limit",
+    "cells",
+    "strides",
+    "lookup",
+    "lookup_first",
+    "work",
+    "walk",
+    "members",
+    "shares",
+    "ticket",
+)
 
 
 @events.implements(events.forecast, SimplexSpec)
