@@ -45,6 +45,7 @@ class OnlineForecaster(ABC):
     def _adopt(self, spec: Spec, draws: Draws, row: Vector | None = None) -> None:
         """Take over a spec, with a blank row or one that has been checked."""
         self._spec = spec
+        self._weighted = spec.max_weight != 1.0
         rows = Rows(kind_of(spec), draws.seed, [draws.stream])
         if row is not None:
             rows.put(0, row)
@@ -122,7 +123,7 @@ class OnlineForecaster(ABC):
             ticket = stream.find(forecast)
         value = self._outcome(outcome)
         scale = 1.0
-        if type(weight) is not float or weight != 1.0 or self._spec.max_weight != 1.0:
+        if self._weighted or type(weight) is not float or weight != 1.0:
             scale = scale_of(weight, self._spec.max_weight)
         stream.learn(ticket, value, scale)
 

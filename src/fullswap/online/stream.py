@@ -30,15 +30,16 @@ class Stream:
         self.draws, self.pending = draws, pending
         self.index, self.key = index, key
         self._alone = key is None
-        self._row: Vector | None = None
+        self._row: Any = None
 
     @property
     def row(self) -> Vector:
         """The row: a view, until it is refined."""
         return self.rows.arena if self._alone else self.rows.row(self.index)
 
-    def _bind(self, row: Vector) -> None:
+    def _bind(self) -> None:
         """Prepare the verbs for a row that is new here; it is marked as known last."""
+        row = self.row
         self._level = self.kind.level_of(row)
         self._forecast = self.kind.forecaster(row, self.draws.source)
         self._learn = self.kind.learner(row, self._level)
@@ -46,9 +47,8 @@ class Stream:
 
     def predict(self, context: Any) -> Forecast:
         """Forecast the next event."""
-        row = self.rows.arena if self._alone else self.row
-        if row is not self._row:
-            self._bind(row)
+        if self._row is not self.rows.arena:  # of many streams, or new
+            self._bind()
         play, pending = self._forecast(context, 1), self.pending
         ticket = Forecast(self.kind, self._level, play, self.key)
         if pending.counts is None:
@@ -76,16 +76,19 @@ class Stream:
         Learning is one step of compiled code, so after an interrupt the row itself says whether it
         was taken: an outcome is learnt once or not at all.
         """
-        row = self.rows.arena if self._alone else self.row
-        if row is not self._row:
-            self._bind(row)
+        if self._row is not self.rows.arena:
+            self._bind()
+        row, learn = self._row, self._learn
         play, pending = ticket._play, self.pending
-        number, learn = play[0], self._learn
+        number = play[0]
         if ticket.level != self._level:
             play = self.kind.lifted(play, ticket.level, self._level)
             learn = self.kind.learner(row, ticket.level)
         try:
-            pending.remove(number, ticket)
+            if pending.counts is None:
+                del pending.tickets[number]
+            else:
+                pending.remove(number, ticket)
             if pending.tickets and scale > 0:
                 self._note_lateness(row, ticket)
             if learn(*play, scale, outcome):
