@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract.makers import MAKERS, column, kind_behind, nbytes_of, row_of
+from fullswap import Forecaster
+from fullswap.forecasting import OneVsRest, OnlineForecasting
 from fullswap.kernels.columns import LEVEL
 
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
@@ -220,3 +222,12 @@ def test_memory_is_that_of_the_grid_and_not_of_the_run(maker):
         log.run(forecaster, record=False)
     if int(column(forecaster, LEVEL)) == level:
         assert len(forecaster.to_json()) <= before + 100  # a row in base64 has a fixed length
+
+
+@every
+def test_the_interface_is_that_of_the_protocol(maker):
+    assert isinstance(maker(seed=1), OnlineForecasting)
+
+
+def test_one_against_the_rest_has_it_too():
+    assert isinstance(OneVsRest(3, Forecaster(seed=1)), OnlineForecasting)

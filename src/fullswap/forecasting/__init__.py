@@ -9,6 +9,7 @@ from fullswap.forecasting.bank import Bank
 from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.one_vs_rest import OneVsRest
+from fullswap.forecasting.protocol import OnlineForecasting
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.vectors import OneVsRestForecast, OneVsRestRun
 from fullswap.online.tickets import Forecast
@@ -21,5 +22,6 @@ __all__ = [
     "OneVsRest",
     "OneVsRestForecast",
     "OneVsRestRun",
+    "OnlineForecasting",
     "Recalibrator",
 ]

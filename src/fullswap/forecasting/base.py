@@ -201,10 +201,12 @@ class OnlineForecaster(ABC):
 
     def copy(self) -> Self:
         """The same forecaster once more: it goes on with the same forecasts and draws."""
+        stream = self._stream
+        stream.settle()
         other = object.__new__(type(self))
-        draws = self._stream.draws
-        other._adopt(self._spec, Draws(draws.seed, draws.stream), self._stream.settle())
-        other._stream.pending.tickets.update(self._stream.pending.tickets)
+        other._spec, other._weighted = self._spec, self._weighted
+        other._stream = Stream(stream.rows.copy(), stream.draws, Pending())
+        other._stream.pending.tickets.update(stream.pending.tickets)
         return other
 
     __copy__ = copy

@@ -13,13 +13,12 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.kernels.columns import HEAD, LEARNT, LEVEL, NEXT_ID, ROUNDS
+from fullswap.online.codec import VERSION
 from fullswap.online.kinds import kind_of
 from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast
 
 FORMAT = "fullswap forecaster"
-VERSION = 2
-"""Version of the layout below; raised when a reader of the old one would misread the new one."""
 MOST_BYTES = 10**9
 """Of a state as text."""
 

@@ -72,6 +72,11 @@ class ExpertRows(Kind):
         kinds = ("", ", recalibrated", ", recalibrated with forgetting", f", {self.last_kind}")
         return [name + kind for name in names for kind in kinds]
 
+    def _with_mix(self, **others: int) -> dict[str, int]:
+        """Names of the shared columns: totals and the rows of the mix come first."""
+        mix = dict.fromkeys(("shares", "expert losses", "awake losses"), self.experts)
+        return {"totals": TOTALS, **mix, **others}
+
     def _blank_mix(self) -> Vector:
         """Totals and mix of a stream that has learnt nothing."""
         mix = np.zeros((3, self.experts))

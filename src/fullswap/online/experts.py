@@ -11,7 +11,7 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Points, Vector
 from fullswap.kernels import experts as kernel
-from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
 from fullswap.kernels.logistic import PLATT_VARIANCE
 from fullswap.online.claims import Claim
@@ -29,13 +29,13 @@ INTERCEPT, SLOPE, PRECISION, CROSS, SLOPE_PRECISION = range(5)
 class Experts(ExpertRows):
     """A play is (id, drawn, left, right, share of left, memo of all that was advised)."""
 
-    columns = kernel.COLUMNS
+    point_names = ("weight", "ones", "odds")
     variance = PLATT_VARIANCE
 
     @property
-    def base(self) -> int:
-        """Head, totals and mix, recalibrations, bins."""
-        return HEAD + kernel.TOTALS + 3 * self.experts + self._platt + self._bins
+    def shared_columns(self) -> dict[str, int]:
+        """Totals and mix, recalibrations, errors by bin."""
+        return self._with_mix(recalibrations=self._platt, bins=self._bins)
 
     @property
     def _platt(self) -> int:

@@ -135,15 +135,25 @@ class Kind(ABC):
 
     # --- rows ---------------------------------------------------------------------------------
 
-    @property
-    @abstractmethod
+    @cached_property
     def base(self) -> int:
         """Columns of a row before its points."""
+        return HEAD + sum(self.shared_columns.values())
+
+    @cached_property
+    def columns(self) -> int:
+        """Columns of a point."""
+        return len(self.point_names)
 
     @property
     @abstractmethod
-    def columns(self) -> int:
-        """Columns of a point."""
+    def shared_columns(self) -> dict[str, int]:
+        """Names of the columns that the points share, and how many there are of each."""
+
+    @property
+    @abstractmethod
+    def point_names(self) -> tuple[str, ...]:
+        """Names of the columns of a point."""
 
     @abstractmethod
     def _blank_points(self, level: int) -> Points:

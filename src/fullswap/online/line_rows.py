@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import line as kernel
-from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import DELAY, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.online.claims import Claim
 from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
@@ -27,8 +29,8 @@ LARGEST_LOGIT = 40.0
 class LineRows(Kind):
     """What is learnt on a line, however it is played."""
 
-    base = HEAD
-    columns = kernel.COLUMNS
+    shared_columns: ClassVar[dict[str, int]] = {}
+    point_names = ("target", "weight", "ones")
 
     def _blank_points(self, level: int) -> Points:
         blank = np.zeros((self.spec.levels[level].size(2), self.columns))

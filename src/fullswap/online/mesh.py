@@ -10,9 +10,9 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import experts_mesh as kernel
-from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
-from fullswap.kernels.experts import KINDS, TOTALS
+from fullswap.kernels.experts import KINDS
 from fullswap.kernels.logistic import SCALING_VARIANCE
 from fullswap.online.claims import Claim
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
@@ -36,14 +36,14 @@ class MeshExperts(ExpertRows, SimplexRows):
         return 4 * self.spec.classes
 
     @property
-    def base(self) -> int:
-        """Head, totals and mix, recalibrations, errors by likeliest class."""
-        return HEAD + TOTALS + 3 * self.experts + self._scaling + self._likely
+    def shared_columns(self) -> dict[str, int]:
+        """Totals and mix, recalibrations, errors by likeliest class."""
+        return self._with_mix(recalibrations=self._scaling, likely=self._likely)
 
     @property
-    def columns(self) -> int:
+    def point_names(self) -> tuple[str, ...]:
         """Mass, odds, outcomes."""
-        return kernel.ONES + self.spec.classes
+        return ("weight", "odds", *(f"ones {k}" for k in range(self.spec.classes)))
 
     @property
     def _scaling(self) -> int:

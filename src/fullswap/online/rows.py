@@ -119,6 +119,13 @@ class Rows:
         """All that changes, copied."""
         return self.arena.copy(), self.start.copy(), self._room.copy()
 
+    def copy(self) -> Rows:
+        """The same rows once more; seed and words never change in place."""
+        other = object.__new__(Rows)
+        other.kind, other.seed, other.words = self.kind, self.seed, self.words
+        other.restore(self.snapshot())
+        return other
+
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         """Go back to a snapshot, which is used up."""
         self.arena, self.start, self._room = snapshot

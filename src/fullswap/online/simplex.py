@@ -35,14 +35,14 @@ class SimplexMeans(SimplexRows):
         return self.spec.classes
 
     @property
-    def base(self) -> int:
-        """Prior mass and mean, then base and order of the simplex that was played."""
-        return HEAD + 1 + self.spec.classes + 2 * (self.spec.classes - 1)
+    def shared_columns(self) -> dict[str, int]:
+        """Mass and mean of all outcomes; base and order of the simplex that was played."""
+        return {"prior": 1 + self.spec.classes, "place": 2 * (self.spec.classes - 1)}
 
     @property
-    def columns(self) -> int:
+    def point_names(self) -> tuple[str, ...]:
         """G and the mean."""
-        return 1 + self.spec.classes
+        return ("weight", *(f"mean {k}" for k in range(self.spec.classes)))
 
     def _blank_points(self, level: int) -> Points:
         return np.zeros((self.spec.levels[level].size(self.spec.classes), self.columns))
