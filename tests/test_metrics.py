@@ -142,7 +142,7 @@ def test_swap_regret_does_not_depend_on_the_order_of_rounds(seed, order):
     record = random_record(SETS["simplex"], seed % 17)
     order = np.array(order)
     shuffled = replace(
-        record, indices=record.indices[order], weights=record.weights[order],
+        record, indices=record.indices[order], shares=record.weights[order],
         losses=as_rows(record)[order],
     )  # fmt: skip
     assert metrics.full_swap_regret(shuffled) == pytest.approx(
@@ -194,7 +194,7 @@ def test_records_refuse_what_does_not_fit():
     action_set = sets.Interval(0, 1)
     rows = np.array([[1.0, 0.0, 0.0]])
     good = dict(
-        points=np.array([[0.5]]), indices=np.zeros((1, 1), int), weights=np.ones((1, 1)),
+        points=np.array([[0.5]]), indices=np.zeros((1, 1), int), shares=np.ones((1, 1)),
         action_set=action_set,
     )  # fmt: skip
     with pytest.raises(ValueError, match="losses must be given"):
@@ -204,7 +204,7 @@ def test_records_refuse_what_does_not_fit():
     with pytest.raises(ValueError, match=r"losses must be as long as weights \(1\), got 2"):
         Record(**good, losses=np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"indices must have shape \(1, 2\) as weights"):
-        Record(**{**good, "weights": np.ones((1, 2))}, losses=rows)
+        Record(**{**good, "shares": np.ones((1, 2))}, losses=rows)
     custom = Record(**good, losses=(losses.Custom(lambda x: x[:, 0]),))
     with pytest.raises(ValueError, match="lipschitz must be given"):
         metrics.full_swap_regret(custom)

@@ -25,6 +25,7 @@ _HOMES = {
     "LossClass": "fullswap.losses",
     "Mixture": "fullswap.base.protocols",
     "MulticlassForecaster": "fullswap.forecasting",
+    "OneVsRest": "fullswap.forecasting",
     "Recalibrator": "fullswap.forecasting",
     "Record": "fullswap.base.records",
     "simulate": "fullswap.play",

@@ -16,7 +16,8 @@ def forecast(kind, row, context=None):
     """What would be played now; nothing changes."""
     if kind.spec.kind == "experts" and kind.spec.models == 1:
         context = float(context[0])
-    return kind.forecaster(row, Draws(1).source)(context, 0)[2:]
+    own = () if context is None else (context,)
+    return kind.forecaster(row, Draws(1).source)(0, *own)[2:]
 
 
 def learn(kind, row, play, drawn, outcome, scale, number):

@@ -31,8 +31,8 @@ class Record:
     """Every point that could be played, shape (P,) or (P, A)."""
     indices: NDArray[np.integer[Any]]
     """Which of the points each round mixes, shape (T, k)."""
-    weights: NDArray[np.float64]
-    """Their probabilities, shape (T, k); padding has weight 0."""
+    shares: NDArray[np.float64]
+    """Their probabilities, shape (T, k), padding has 0; or (T, k − 1): the last has the rest."""
     issued_indices: NDArray[np.integer[Any]] | None = None
     """Which of the points was drawn, shape (T,); None where nothing was."""
     action_set: ConvexSet | None = None
@@ -45,11 +45,11 @@ class Record:
     """Promised constant, used to certify minima of losses given as functions."""
 
     def __post_init__(self) -> None:
-        if self.weights.ndim != 2:
-            checks.refuse_shape("weights", "(T, k)", self.weights)
-        if self.indices.shape != self.weights.shape:
-            checks.refuse_shape("indices", f"{self.weights.shape} as weights", self.indices)
-        rounds = len(self.weights)
+        if self.shares.ndim != 2:
+            checks.refuse_shape("weights", "(T, k)", self.shares)
+        rounds, width = self.shares.shape
+        if self.indices.shape not in ((rounds, width), (rounds, width + 1)):
+            checks.refuse_shape("indices", f"{self.shares.shape} as weights", self.indices)
         if self.issued_indices is not None and self.issued_indices.shape != (rounds,):
             checks.refuse_shape("issued_indices", f"({rounds},)", self.issued_indices)
         if (self.action_set is None) != (self.losses is None):
@@ -59,7 +59,14 @@ class Record:
             checks.same_length("losses", self.losses, "weights", rounds)
 
     def __len__(self) -> int:
-        return len(self.weights)
+        return len(self.indices)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Probabilities of all the points of each round, shape (T, k)."""
+        if self.shares.shape == self.indices.shape:
+            return self.shares
+        return np.column_stack((self.shares, 1.0 - self.shares.sum(axis=1)))
 
     @cached_property
     def mean(self) -> NDArray[np.float64]:
@@ -98,7 +105,7 @@ class Record:
         """The first ``rounds`` rounds."""
         drawn = self.issued_indices
         return replace(
-            self, indices=self.indices[:rounds], weights=self.weights[:rounds],
+            self, indices=self.indices[:rounds], shares=self.shares[:rounds],
             issued_indices=None if drawn is None else drawn[:rounds],
             losses=None if self.losses is None else self.losses[:rounds],
         )  # fmt: skip

@@ -10,12 +10,18 @@ from fullswap.base import checks
 from fullswap.base.protocols import Vector
 
 _PLAIN = frozenset({bool, int, float})
+_CERTAIN = {0: 0.0, 1: 1.0}
+"""The usual outcomes, True and False among them."""
 
 
 def binary_outcome(outcome: Any) -> float:
     """One number in [0, 1]."""
     value = outcome
-    if type(outcome) not in _PLAIN:
+    if type(outcome) in _PLAIN:
+        certain = _CERTAIN.get(outcome)
+        if certain is not None:
+            return certain
+    else:
         try:
             array = checks.numbers("outcome", outcome)
         except ValueError:

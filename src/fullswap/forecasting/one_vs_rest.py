@@ -237,8 +237,8 @@ class OneVsRest:
                 bar.update(done)
         if not record:
             return None
-        width = self._rows.kind.width
-        return self._run_of(joined([part for part in parts if part is not None], width))
+        written = [part for part in parts if part is not None]
+        return self._run_of(joined(written, self._rows.kind))
 
     def _contexts(self, p: Any) -> Any:
         """Probabilities (T, models, K), checked; None without models."""

@@ -129,8 +129,7 @@ def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
     def pair(spec, ticket, drawn, offset, t, indices, weights, issued):
         indices[t, 0] = offset + ticket[0]
         indices[t, 1] = offset + ticket[1]
-        weights[t, 0] = ticket[2]
-        weights[t, 1] = 1.0 - ticket[2]
+        weights[t, 0] = ticket[2]  # the other point has the rest
         issued[t] = offset + (ticket[1] if drawn else ticket[0])
 
     def several(spec, ticket, drawn, offset, t, indices, weights, issued):
@@ -285,10 +284,10 @@ def run(
     """Forecast and learn, event by event: (events done, reason, stream that stopped it).
 
     ``streams`` (T,) says whose event it is; empty: all belong to stream 0. ``contexts`` and
-    ``outcomes`` have T rows, as the kind reads them; ``scales`` (T,), or empty if all are 1. Events
-    of scale 0 are forecast and not learnt. ``indices``, ``weights`` (T, w) and ``issued`` (T,)
-    receive the forecasts; with no rows nothing is recorded. ``words`` (S, 2) and ``seed`` (2,)
-    give the draws.
+    ``outcomes`` have T rows, as the kind reads them; ``scales`` (T,), or empty if all are 1.
+    Events of scale 0 are forecast and not learnt. ``indices``, ``weights`` (T, w) and ``issued``
+    (T,) receive the forecasts, of pairs the first weight alone; with no rows nothing is recorded.
+    ``words`` (S, 2) and ``seed`` (2,) give the draws.
     """
     events, many = outcomes.shape[0], streams.shape[0] > 0
     columns = spec.blank.shape[1]

@@ -150,7 +150,7 @@ LOSS, RATE, REALISED, DELTA, END, POINTS = 0, 1, 4, 5, 6, 7
 
 
 @njit(cache=True)
-def line_predict(frame, row, source, context, count):
+def line_predict(frame, row, source, count):
     """Id of the forecast, 0 or 1 for the point drawn, then its ticket.
 
     ``count`` ids are given out (0: just looking); ``source`` gives the draws, see ``uniform``.

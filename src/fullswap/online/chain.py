@@ -47,11 +47,11 @@ class Chain(LineRows):
         """Make room for closed classes of this size."""
         self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
-    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
+    def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
         """One closed class of grid points."""
         grid = self._grids[self.level_of(row)]
 
-        def forecast(context: Any, count: int) -> Play:
+        def forecast(count: int) -> Play:
             size = -1
             while size < 0:
                 spec = self.kernel

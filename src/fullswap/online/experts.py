@@ -70,11 +70,11 @@ class Experts(ExpertRows):
         memo = np.zeros(self._memo_size)
         return kernel.ExpertsSpec(*layout, self.spec.realised, IMAGINED, self.prior, memo)
 
-    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
+    def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
         """Two neighbours; the memo is all that was advised."""
         frame, size, heard = self._frames[self.level_of(row)], self._memo_size, self._heard
 
-        def forecast(context: Any, count: int) -> Play:
+        def forecast(count: int, context: Any) -> Play:
             memo = np.empty(size)
             memo[heard] = context
             return (*kernel.experts_predict(frame, row, source, memo, count), memo)

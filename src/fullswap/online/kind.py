@@ -196,8 +196,8 @@ class Kind(ABC):
         return 0 if self.fixed else int(row.item(LEVEL))
 
     @abstractmethod
-    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
-        """(context, count) ↦ what is played now, as long as the row stays on its grid.
+    def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
+        """(count[, context]) ↦ what is played now, as long as the row stays on its grid.
 
         ``count`` ids are given out; 0 changes nothing. ``source`` gives the draws.
         """

@@ -28,7 +28,7 @@ class Line(LineRows):
         ]
         return kernel.LineSpec(*layout, self._loss, self._rate, self.spec.realised)
 
-    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
+    def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
         """One point, or two neighbours."""
         return partial(kernel.line_predict, self._frames[self.level_of(row)], row, source)
 

@@ -22,8 +22,10 @@ from fullswap.online.rows import Rows
 STRETCH = 2**14
 """Events that are handed to compiled code at once: their arrays stay in the cache."""
 
-Recorded = tuple[NDArray[np.int32], Points, NDArray[np.int32]]
-"""Indices (T, w), weights (T, w) and drawn indices (T,), as places in the grid of all levels."""
+Recorded = tuple[NDArray[np.signedinteger[Any]], Points, NDArray[np.signedinteger[Any]]]
+"""Indices (T, w), weights (T, w) and drawn indices (T,), as places in the grid of all levels.
+
+Of two neighbours the weight of the first alone: the other has the rest."""
 
 
 AfterStretch = Callable[[slice, Recorded], None]
@@ -40,7 +42,7 @@ def record_of(kind: Kind, level: int, recorded: Recorded) -> Record:
     """Forecasts on one grid: that of this level, the finest that was reached."""
     indices, weights, issued = recorded
     if level:
-        finest = kind.finest(level).astype(np.int32)
+        finest = kind.finest(level).astype(_index_type(kind))
         indices, issued = finest[indices], finest[issued]
     return Record.of_forecasts(kind.points(level), indices, weights, issued)
 
@@ -62,7 +64,7 @@ def run_events(
     events that were run and their record.
     """
     kind, total = rows.kind, len(outcomes)
-    recorded = _room(total if record else 0, kind.width)
+    recorded = _room(total if record else 0, kind)
     with Progress(total, progress, "events") as bar:
         done = 0
         while done < total:
@@ -72,7 +74,7 @@ def run_events(
             if record:
                 own = recorded[0][part], recorded[1][part], recorded[2][part]
             elif after is not None:
-                own = _room(part.stop - part.start, recorded[0].shape[1])
+                own = _room(part.stop - part.start, kind, recorded[0].shape[1])
             count, reason, stream = rows.run(
                 streams[part],
                 (
@@ -85,10 +87,11 @@ def run_events(
             done += count
             if reason == events.NO_ROOM:
                 rows.refine(stream)
+                recorded = _as_indices(recorded, _index_type(kind))
             elif reason == events.NARROW:
                 width = 2 * recorded[0].shape[1]
                 kind.widen(width)
-                recorded = _widened(recorded, width)
+                recorded = _widened(recorded, kind, width)
             bar.update(done)
     return recorded if record else None
 
@@ -99,7 +102,7 @@ def peek_events(rows: Rows, streams: Indices, contexts: Any) -> Recorded:
     Nothing is drawn: each event is recorded with the first point of its support as the issued one.
     """
     kind, total = rows.kind, len(contexts)
-    recorded, done = _room(total, kind.width), 0
+    recorded, done = _room(total, kind), 0
     while done < total:
         part = slice(done, min(done + STRETCH, total))
         own = recorded[0][part], recorded[1][part], recorded[2][part]
@@ -107,32 +110,45 @@ def peek_events(rows: Rows, streams: Indices, contexts: Any) -> Recorded:
         if done < part.stop:
             width = 2 * recorded[0].shape[1]
             kind.widen(width)
-            recorded = _widened(recorded, width)
+            recorded = _widened(recorded, kind, width)
     return recorded
 
 
 _NOTHING = np.zeros(0)
 
 
-def _room(total: int, width: int) -> Recorded:
-    shape = (total, width)
-    return np.zeros(shape, np.int32), np.zeros(shape), np.zeros(total, np.int32)
+def _index_type(kind: Kind) -> type[np.signedinteger[Any]]:
+    """Small grids have small indices: a record costs what the memory for it costs."""
+    return np.int16 if len(kind.kernel.grid) < 2**15 else np.int32
 
 
-def _widened(recorded: Recorded, width: int) -> Recorded:
+def _room(total: int, kind: Kind, width: int | None = None) -> Recorded:
+    width, own = width or kind.width, _index_type(kind)
+    weights = np.zeros((total, 1 if kind.pairs else width))
+    return np.zeros((total, width), own), weights, np.zeros(total, own)
+
+
+def _as_indices(recorded: Recorded, own: type[np.signedinteger[Any]]) -> Recorded:
     indices, weights, issued = recorded
-    wider = _room(len(issued), width)
+    if indices.dtype == own:
+        return recorded
+    return indices.astype(own), weights, issued.astype(own)
+
+
+def _widened(recorded: Recorded, kind: Kind, width: int) -> Recorded:
+    indices, weights, issued = recorded
+    wider = _room(len(issued), kind, width)
     wider[0][:, : indices.shape[1]] = indices
     wider[1][:, : weights.shape[1]] = weights
     wider[2][:] = issued
     return wider
 
 
-def joined(parts: list[Recorded], width: int) -> Recorded:
+def joined(parts: list[Recorded], kind: Kind) -> Recorded:
     """Records one after the other, as wide as the widest."""
-    width = max([width, *(part[0].shape[1] for part in parts)])
-    wide = [_widened(part, width) if part[0].shape[1] < width else part for part in parts]
-    if not wide:
-        return _room(0, width)
+    if not parts:
+        return _room(0, kind)
+    width = max(part[0].shape[1] for part in parts)
+    wide = [_widened(part, kind, width) if part[0].shape[1] < width else part for part in parts]
     indices, weights, issued = zip(*wide, strict=True)
     return np.concatenate(indices), np.concatenate(weights), np.concatenate(issued)

@@ -97,10 +97,10 @@ class MeshExperts(ExpertRows, SimplexRows):
         """Make room for supports of this size."""
         self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
-    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
+    def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
         """A stationary distribution on a few points; the memo is all that was advised."""
 
-        def forecast(context: Any, count: int) -> Play:
+        def forecast(count: int, context: Any) -> Play:
             size = -1
             while size < 0:
                 ticket = self._ticket(len(self.kernel.walk[2]))

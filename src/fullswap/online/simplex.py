@@ -90,11 +90,11 @@ class SimplexMeans(SimplexRows):
         """Make room for supports of this size."""
         self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
 
-    def forecaster(self, row: Vector, source: Words) -> Callable[[Any, int], Play]:
+    def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
         """Neighbouring points; a closed class where rounding spoils the search."""
         lattice, base, work = self._lattices[self.level_of(row)], self.base, self._work
 
-        def forecast(context: Any, count: int) -> Play:
+        def forecast(count: int) -> Play:
             size = -1
             while size < 0:
                 ticket, spec = self._ticket(len(self.kernel.walk[2])), self.kernel

@@ -49,7 +49,8 @@ class Stream:
         """Forecast the next event."""
         if self._row is not self.rows.arena:  # of many streams, or new
             self._bind()
-        play, pending = self._forecast(context, 1), self.pending
+        play = self._forecast(1) if context is None else self._forecast(1, context)
+        pending = self.pending
         ticket = Forecast(self.kind, self._level, play, self.key)
         if pending.counts is None:
             pending.tickets[play[0]] = ticket
@@ -59,10 +60,9 @@ class Stream:
 
     def peek(self, context: Any) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""
-        row = self.row
-        indices, weights = self.kind.support(
-            self.kind.forecaster(row, self.draws.source)(context, 0)
-        )
+        row, own = self.row, () if context is None else (context,)
+        play = self.kind.forecaster(row, self.draws.source)(0, *own)
+        indices, weights = self.kind.support(play)
         grid = self.kind.points(self.kind.level_of(row))
         return Mixture(grid[indices], np.array(weights), np.array(indices))
 
@@ -131,6 +131,8 @@ class Stream:
 
         def settle(recorded: Recorded, learnt: Any) -> None:
             indices, weights, issued = recorded
+            if self.kind.pairs:
+                weights = np.column_stack((weights, 1.0 - weights))
             realised = self.kind.spec.realised
             places = issued[:, None] if realised else np.where(weights > 0, indices, -1)
             used = np.unique(places[learnt])
