@@ -9,6 +9,7 @@ import pytest
 from fullswap import Forecaster, MulticlassForecaster, Recalibrator
 from fullswap.forecasting import OneVsRest
 from fullswap.forecasting.vectors import normalised
+from fullswap.kernels.columns import DELAY, OVERLAP
 from fullswap.online import loop
 
 PATTERNS = {
@@ -95,8 +96,6 @@ def test_it_restarts_with_outcomes_outstanding(horizon):
     first, second, third = (forecaster.predict() for _ in range(3))
     again = OneVsRest.from_json(forecaster.to_json())
     assert [forecast.id for forecast in again.pending] == [4, 5, 6]
-    with pytest.raises(ValueError, match="run must begin when every forecast had its outcome"):
-        forecaster.run([1])
     for one in (forecaster, again, pickle.loads(pickle.dumps(forecaster)), forecaster.copy()):
         one.update(2, forecast=second.id, weight=2.0)
         one.drop(first)
@@ -108,6 +107,25 @@ def test_it_restarts_with_outcomes_outstanding(horizon):
         forecaster.update(0, forecast=third)
     with pytest.raises(ValueError, match="read it with MulticlassForecaster"):
         OneVsRest.from_json(MulticlassForecaster(3).to_json())
+
+
+@pytest.mark.parametrize("make", PATTERNS.values(), ids=PATTERNS)
+def test_runs_while_forecasts_wait_are_those_of_the_loop(make):
+    columns = events(make(), 4, 120)
+    fast, slow = OneVsRest(4, make()), OneVsRest(4, make())
+    for forecaster, feed in ((fast, fast.run), (slow, lambda *part: looped_late(slow, *part))):
+        first = [forecaster.predict(*(column[k] for column in columns[:-1])) for k in range(3)]
+        feed(*(column[3:100] for column in columns))
+        for k, ticket in enumerate(first):
+            forecaster.update(columns[-1][k], ticket)
+    assert fast.certificates() == slow.certificates()
+    assert [part.row[DELAY] for part in fast._parts] == [part.row[DELAY] for part in slow._parts]
+    assert max(part.row[OVERLAP] for part in fast._parts) == 3
+
+
+def looped_late(forecaster, *columns):
+    for *p, outcome in zip(*columns, strict=True):
+        forecaster.update(outcome, forecaster.predict(*p))
 
 
 def test_an_interrupt_leaves_all_classes_after_the_same_event(monkeypatch):

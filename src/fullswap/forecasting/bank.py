@@ -30,10 +30,10 @@ from fullswap.forecasting.state import (
     unpack_number,
     unpack_stream,
 )
-from fullswap.online.loop import AfterStretch, Recorded, learnt_of, record_of, run_events
+from fullswap.online.loop import record_of, run_events
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
-from fullswap.online.stream import Stream, is_fresh
+from fullswap.online.stream import Stream, is_fresh, watch
 from fullswap.online.tickets import Forecast, Pending
 
 FIELDS = frozenset({"spec", "forecaster", "seed", "streams"})
@@ -160,26 +160,13 @@ class Bank:
         checks.same_length("keys", keys, "outcomes", len(outcomes))
         scales = scales_of(sample_weight, len(outcomes), self.spec.max_weight)
         streams = self._streams(keys)
-        names = {place: key for key, place in self._places.items()} if self._pending else {}
-
-        def watch(part: slice) -> AfterStretch:
-            settles = {
-                place: self._stream(names[place]).expect_lateness()
-                for place in np.unique(streams[part]).tolist()
-                if place in self._pending
-            }
-
-            def after(ran: slice, recorded: Recorded) -> None:
-                learnt = learnt_of(scales, ran)
-                for place, settle in settles.items():
-                    own = streams[ran] == place
-                    settle(tuple(array[own] for array in recorded), learnt[own])
-
-            return after
-
+        waiting = {}
+        if self._pending:
+            names = {place: key for key, place in self._places.items()}
+            waiting = {place: self._stream(names[place]) for place in self._pending}
         recorded = run_events(
             self._rows, streams, contexts, outcomes, scales, record, progress,
-            watch if self._pending else None,
+            watch(waiting, streams, scales),
         )  # fmt: skip
         if recorded is None:
             return None

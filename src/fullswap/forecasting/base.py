@@ -17,10 +17,10 @@ from fullswap.forecasting.inputs import scale_of, scales_of
 from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
 from fullswap.kernels.columns import LEVEL, ROUNDS
 from fullswap.online.kinds import kind_of
-from fullswap.online.loop import AfterStretch, learnt_of, record_of, run_events
+from fullswap.online.loop import record_of, run_events
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
-from fullswap.online.stream import Stream
+from fullswap.online.stream import Stream, watch
 from fullswap.online.tickets import Forecast, Pending
 
 FIELDS = frozenset({"spec", "seed", "stream", "row", "pending"})
@@ -141,17 +141,11 @@ class OnlineForecaster(ABC):
     ) -> Record | None:
         stream = self._stream
         scales = scales_of(sample_weight, len(outcomes), self._spec.max_weight)
-        watch = None
-        if stream.pending.tickets:
-
-            def watch(part: slice) -> AfterStretch:
-                settle = stream.expect_lateness()
-                return lambda part, recorded: settle(recorded, learnt_of(scales, part))
-
+        alone, waiting = np.zeros(0, np.int64), {0: stream} if stream.pending.tickets else {}
         try:
             recorded = run_events(
-                stream.rows, np.zeros(0, np.int64), contexts, outcomes, scales, record, progress,
-                watch,
+                stream.rows, alone, contexts, outcomes, scales, record, progress,
+                watch(waiting, alone, scales),
             )  # fmt: skip
         except BaseException:
             stream.settle()  # what was learnt stays, on the grid that is due

@@ -41,7 +41,7 @@ from fullswap.online.loop import (
 )
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
-from fullswap.online.stream import Stream, is_fresh
+from fullswap.online.stream import Stream, is_fresh, watch
 from fullswap.online.tickets import Forecast, Pending
 
 LEAST_CLASSES, MOST_CLASSES = 2, 1000
@@ -215,23 +215,24 @@ class OneVsRest:
         if len(columns) != (2 if self._spec.models else 1):
             wanted = "p and outcomes" if self._spec.models else "outcomes"
             raise ValueError(f"run must be given {wanted}, got {len(columns)} arrays")
-        if self.pending:
-            raise ValueError("run must begin when every forecast had its outcome, got pending ones")
         table = class_rows(columns[-1], self.classes)
         contexts = self._contexts(columns[0] if len(columns) == 2 else None)
         if contexts is not None:
             checks.same_length("p", contexts, "outcomes", len(table))
         scales = scales_of(sample_weight, len(table), self._spec.max_weight)
         parts, classes = [], np.arange(self.classes)
+        waiting = {part.index: part for part in self._parts if part.pending.tickets}
         events = max(STRETCH // self.classes, 1)
         with Progress(len(table), progress, "events") as bar:
             for done in range(0, len(table), events):
                 part = slice(done, done + events)
                 own = None if contexts is None else _by_class(contexts[part])
+                streams = np.tile(classes, len(table[part]))
+                shares = np.repeat(scales[part], self.classes)
                 with self._whole():
                     recorded = run_events(
-                        self._rows, np.tile(classes, len(table[part])), own, table[part].ravel(),
-                        np.repeat(scales[part], self.classes), record, False,
+                        self._rows, streams, own, table[part].ravel(), shares, record, False,
+                        watch(waiting, streams, shares),
                     )  # fmt: skip
                 parts.append(recorded)
                 bar.update(done)
@@ -279,7 +280,14 @@ class OneVsRest:
 
     def copy(self) -> Self:
         """The same forecaster once more: it goes on with the same forecasts and draws."""
-        return self.from_json(self.to_json())
+        for part in self._parts:
+            part.settle()
+        other = object.__new__(type(self))
+        other._spec, other._seed, other._rows = self._spec, self._seed, self._rows.copy()
+        other._parts = tuple(other._part(k) for k in range(self.classes))
+        for mine, theirs in zip(self._parts, other._parts, strict=True):
+            theirs.pending.tickets.update(mine.pending.tickets)
+        return other
 
     def to_json(self) -> str:
         """The whole state, pending forecasts and seed of the draws included, as JSON."""

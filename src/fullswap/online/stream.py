@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from fullswap.base.draws import Draws
-from fullswap.base.protocols import Mixture, Vector
+from fullswap.base.protocols import Indices, Mixture, Vector
 from fullswap.kernels.columns import DELAY, LEARNT, LEVEL, MASS, NEXT_ID, OVERLAP, ROUNDS
-from fullswap.online.loop import Recorded
+from fullswap.online.loop import AfterStretch, Recorded, learnt_of
 from fullswap.online.rows import Rows
 from fullswap.online.tickets import Forecast, Pending
 
@@ -148,3 +148,28 @@ class Stream:
 def is_fresh(row: Vector) -> bool:
     """Whether a stream has seen nothing yet."""
     return bool(row[ROUNDS] == 0 and row[NEXT_ID] == 0)
+
+
+def watch(
+    waiting: Mapping[int, Stream], streams: Indices, scales: Vector
+) -> Callable[[slice], AfterStretch] | None:
+    """What ``run_events`` is to tell of its stretches where streams have forecasts that wait.
+
+    ``waiting`` has these streams by number; ``streams`` and ``scales`` as for the run.
+    """
+    if not waiting:
+        return None
+
+    def begin(part: slice) -> AfterStretch:
+        met = np.unique(streams[part]).tolist() if len(streams) else list(waiting)
+        settles = {k: waiting[k].expect_lateness() for k in met if k in waiting}
+
+        def after(ran: slice, recorded: Recorded) -> None:
+            learnt = learnt_of(scales, ran)
+            for k, settle in settles.items():
+                own = streams[ran] == k if len(streams) else np.ones(len(learnt), bool)
+                settle((recorded[0][own], recorded[1][own], recorded[2][own]), learnt[own])
+
+        return after
+
+    return begin
