@@ -189,3 +189,42 @@ def test_memory_of_a_stream_is_that_of_its_row():
     bank.run(order, np.arange(len(order)) % 2, record=False)
     widths = sum(8 * len(row_of(bank[key])) for key in range(0, 3000, 100)) * 100
     assert widths <= bank.nbytes <= 1.5 * widths + 3000 * 24
+
+
+def test_keys_are_read_once_in_their_order():
+    pandas = pytest.importorskip("pandas")
+    bank = Bank(Forecaster(seed=1))
+    bank.run(["a", "b"], [1, 0])
+    tickets = bank.predict(pandas.Series(["a", "b"], index=[1, 0]))
+    assert [ticket.key for ticket in tickets] == [("a",), ("b",)] and len(bank.pending) == 2
+    bank.update(tickets, [1, 1])
+    assert len(bank.predict(bank.keys())) == 2
+
+
+def test_streams_are_added_only_for_events_that_are_run():
+    bank = Bank(Recalibrator(seed=1))
+    for call in (
+        lambda: bank.run(["a"], [0.5], [1], progress="x"),
+        lambda: bank.run(["a"], [0.5]),
+        lambda: bank.predict(["a"]),
+        lambda: bank.run([float("inf")], [0.5], [1]),
+    ):
+        with pytest.raises(ValueError):
+            call()
+    assert len(bank) == 0
+
+
+def test_a_state_that_could_not_be_read_is_not_written(monkeypatch, tmp_path):
+    bank = Bank(Forecaster(seed=1))
+    bank.save(tmp_path / "bank.json")
+    bank.run(list(range(50)), [1] * 50)
+    monkeypatch.setattr("fullswap.forecasting.state.MOST_BYTES", 2000)
+    with pytest.raises(ValueError, match="state must have at most 2000 characters"):
+        bank.save(tmp_path / "bank.json")
+    assert len(Bank.load(tmp_path / "bank.json")) == 0
+
+
+def test_a_bank_that_was_read_takes_no_more_memory():
+    bank = Bank(Recalibrator(models=3, seed=1))
+    bank.run(list(range(100)), np.full((100, 3), 0.5), [1] * 100)
+    assert Bank.from_json(bank.to_json()).nbytes <= 1.3 * bank.nbytes

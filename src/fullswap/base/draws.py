@@ -71,7 +71,7 @@ def _spelled(key: Any) -> bytes:
         isinstance(key, float | np.floating) and float(key).is_integer()
     ):
         return b"n" + str(int(key)).encode()
-    if isinstance(key, float | np.floating) and key == key:
+    if isinstance(key, float | np.floating) and np.isfinite(key):
         return b"f" + float(key).hex().encode()
     return checks.refuse("key", "be a text, bytes, a number, or a tuple of such", key)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, KeysView, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ class Bank:
 
     def _streams(self, keys: Any) -> Indices:
         """The streams of these keys; blank ones for those that are new."""
-        own = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+        own = _listed(keys)
         try:
             return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
         except KeyError:
@@ -140,6 +141,15 @@ class Bank:
         self._rows.add([stream_of(key) for key in new])
         self._places.update(zip(new, range(first, first + len(new)), strict=True))
         return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
+
+    @staticmethod
+    def _columns(read: Any, columns: tuple[Any, ...]) -> Any:
+        """What the pattern reads from these columns."""
+        names = list(signature(read).parameters)
+        if len(columns) != len(names):
+            wanted = " and ".join(names) or "nothing"
+            raise ValueError(f"{wanted} must be given beside keys, got {len(columns)} arrays")
+        return read(*columns)
 
     # --- the verbs --------------------------------------------------------------------------------
 
@@ -156,7 +166,8 @@ class Bank:
         The same numbers as if every stream were run alone. ``columns`` are those of the pattern's
         ``run``: outcomes, or probabilities and outcomes.
         """
-        contexts, outcomes = self._pattern._read(*columns)
+        contexts, outcomes = self._columns(self._pattern._read, columns)
+        keys, progress = _listed(keys), checks.flag("progress", progress)
         checks.same_length("keys", keys, "outcomes", len(outcomes))
         scales = scales_of(sample_weight, len(outcomes), self.spec.max_weight)
         streams = self._streams(keys)
@@ -175,13 +186,12 @@ class Bank:
 
     def predict(self, keys: Sequence[Any], *columns: Any) -> list[Forecast]:
         """Forecast one event of each of these streams; ``columns`` as for ``run``, no outcomes."""
-        contexts = self._pattern._contexts(*columns)
+        contexts = self._columns(self._pattern._contexts, columns)
+        own = _listed(keys)
         if contexts is not None:
-            checks.same_length("keys", keys, "p", len(contexts))
-        places = self._streams(keys)
+            checks.same_length("keys", own, "p", len(contexts))
         tickets = []
-        for k, place in enumerate(places.tolist()):
-            key = keys[k].item() if isinstance(keys, np.ndarray) else keys[k]
+        for k, (key, place) in enumerate(zip(own, self._streams(own).tolist(), strict=True)):
             self._pending.setdefault(place, Pending())
             tickets.append(self._stream(key).predict(event_of(contexts, k)))
         return tickets
@@ -277,6 +287,7 @@ class Bank:
                 pending = self._pending.setdefault(place, Pending())
                 for ticket in tickets:
                     pending.add(ticket.id, ticket)
+        self._rows.compact()
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -304,3 +315,8 @@ class Bank:
 
     def __repr__(self) -> str:
         return f"Bank({self._pattern!r}; {len(self)} streams)"
+
+
+def _listed(keys: Any) -> list[Any]:
+    """Keys one after the other, as plain values."""
+    return keys.tolist() if isinstance(keys, np.ndarray) else list(keys)

@@ -140,7 +140,7 @@ class OneVsRest:
 
     def predict(self, p: Any = None) -> OneVsRestForecast:
         """Forecast the next event, for which models, if any, say p (K,) or (models, K)."""
-        contexts = self._contexts(None if p is None else np.asarray(p)[None])
+        contexts = self._contexts(None if p is None else checks.numbers("p", p)[None])
         with self._whole():
             parts = tuple(
                 part.predict(self._context(contexts, 0, part.index)) for part in self._parts
@@ -149,7 +149,7 @@ class OneVsRest:
 
     def peek(self, p: Any = None) -> Vector:
         """The normalised means of the next forecast; nothing is drawn and nothing changes."""
-        contexts = self._contexts(None if p is None else np.asarray(p)[None])
+        contexts = self._contexts(None if p is None else checks.numbers("p", p)[None])
         mixtures = [part.peek(self._context(contexts, 0, part.index)) for part in self._parts]
         return normalised(np.array([float(m.weights @ m.points) for m in mixtures]))
 
@@ -235,7 +235,7 @@ class OneVsRest:
                         watch(waiting, streams, shares),
                     )  # fmt: skip
                 parts.append(recorded)
-                bar.update(done)
+                bar.update(min(done + events, len(table)))
         if not record:
             return None
         written = [part for part in parts if part is not None]

@@ -87,9 +87,9 @@ def experts_spec(
         levels, starts = _levels(theorem, squared_loss(), _experts_geometry, None, "even")
     else:
         checks.refuse("step", "be given for several classes if the horizon is not", None)
-    for lattice in levels:
-        if classes > 2 and (lattice.cells + 1.0) ** (classes - 1) > MOST_LOOKUP:
-            checks.refuse("step", f"give at most {MOST_POINTS} grid points", lattice.cells)
+    if not _fits(levels[0].cells, classes):
+        most = next(cells for cells in range(levels[0].cells, 0, -1) if _fits(cells, classes))
+        checks.refuse("step", f"be at least 1/{most} for {classes} classes", f"1/{levels[0].cells}")
     return Spec(
         "experts" if classes == 2 else "mesh", levels, starts, classes, models, feedback,
         max_weight=max_weight, horizon=horizon,
@@ -200,11 +200,14 @@ def _sub_grids(
         return nested[: len(starts)], starts, schedule.bound(SHOWN_EVENTS)
     # Coarse to fine, the smallest stride for each number of cells; learning costs more on finer
     # grids, so none that costs more for that alone than the best grid can be better.
-    best, chosen = math.inf, (0, steps)
-    for cells in range(1, steps + 1):
+    best, chosen, last = math.inf, (0, steps), 0
+    for cells in range(1, min(steps, MOST_TUNED_CELLS) + 1):
+        if -(-steps // cells) == last:
+            continue
+        last = -(-steps // cells)
         if _ROW_5.learning_cost(constants, cells + 1, float(horizon)) > best:
             break
-        pick = (*range(0, steps, -(-steps // cells)), steps)
+        pick = (*range(0, steps, last), steps)
         total = _ROW_5.total(constants, geometry(pick), float(horizon))
         if total < best:
             best, chosen = total, pick
@@ -239,13 +242,19 @@ def _experts_learning(c: Constants, n: int, rounds: float) -> float:
     return recalibration_total(Recalibration(rounds, n, 0.0, spread))
 
 
+def _fits(cells: int, classes: int) -> bool:
+    """Whether a grid with so many cells a side, and its table of lattice points, can be kept."""
+    small = classes == 2 or (cells + 1.0) ** (classes - 1) <= MOST_LOOKUP
+    return small and math.comb(cells + classes - 1, classes - 1) <= MOST_POINTS
+
+
 @lru_cache
 def _best_cells(horizon: int, classes: int) -> int:
     """The number of cells with the smallest bound for this many events."""
     shape, squared_diameter = ("even", 1.0) if classes == 2 else ("simplex", 2.0)
     best, lowest, worse, cells = 1, math.inf, 0, 0
     # the bound falls, then grows; a few steps past its minimum settle it
-    while worse < 3 and math.comb(cells + classes, classes - 1) <= MOST_POINTS:
+    while worse < 3 and cells < MOST_TUNED_CELLS and _fits(cells + 1, classes):
         cells += 1
         lattice = Lattice(shape, cells)
         geometry = simplex_geometry(Simplex(classes - 1), cells)

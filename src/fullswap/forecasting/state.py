@@ -19,14 +19,17 @@ from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast
 
 FORMAT = "fullswap forecaster"
-MOST_BYTES = 10**9
+MOST_BYTES = 10**10
 """Of a state as text."""
 
 
 def pack(kind: str, content: dict[str, Any]) -> str:
     """One line of JSON; numbers are written so that they are read back exactly."""
     body = {"format": FORMAT, "version": VERSION, "kind": kind, **content}
-    return json.dumps({**body, "checksum": _checksum(body)}, allow_nan=False)
+    text = json.dumps({**body, "checksum": _checksum(body)}, allow_nan=False)
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"state must have at most {MOST_BYTES} characters, got {len(text)}")
+    return text
 
 
 def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:

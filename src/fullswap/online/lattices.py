@@ -12,7 +12,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 
-MOST_POINTS = 1_000_000
+MOST_POINTS = 1_000_001
 """Of one grid: its rows take some tens of megabytes."""
 MOST_CELLS = 2**20
 SHAPES = ("even", "picks", "sines", "simplex")

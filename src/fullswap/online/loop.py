@@ -82,7 +82,7 @@ def run_events(
                     np.ascontiguousarray(outcomes[part], dtype=np.float64), scales[part], *own,
                 ),
             )  # fmt: skip
-            if after is not None and count:
+            if after is not None:
                 after(slice(done, done + count), (own[0][:count], own[1][:count], own[2][:count]))
             done += count
             if reason == events.NO_ROOM:

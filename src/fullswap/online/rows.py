@@ -85,11 +85,13 @@ class Rows:
             self.arena, self._room = arena, room
             return
         if self._room[0] + wider > len(self.arena):
-            self._compact(wider)
+            self.compact(wider)
         events.move(kind.kernel, self.arena, self.start, self._room, stream)
 
-    def _compact(self, more: int) -> None:
+    def compact(self, more: int = 0) -> None:
         """A new arena without the places that rows have left, and with room for so much more."""
+        if len(self.start) < 2:
+            return
         kind = self.kind
         levels = self.arena[self.start + LEVEL].astype(np.int64)
         widths = np.array([kind.row_width(level) for level in range(levels.max() + 1)])[levels]

@@ -157,7 +157,7 @@ class Pending:
         if forecast is None:
             if len(self.tickets) != 1:
                 raise ValueError(
-                    "update: no forecast is pending; call predict() first"
+                    "no forecast is pending; call predict() first"
                     if not self.tickets
                     else f"forecast must be given: {len(self.tickets)} forecasts are pending"
                 )
