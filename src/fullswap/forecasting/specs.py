@@ -10,7 +10,7 @@ from itertools import pairwise
 from fullswap.base import checks
 from fullswap.grids.kuhn import simplex_geometry
 from fullswap.online.expert_rows import spread_of
-from fullswap.online.lattices import MOST_POINTS, Lattice, logits, sines
+from fullswap.online.lattices import MOST_CELLS, MOST_POINTS, Lattice, logits, sines
 from fullswap.online.spec import Spec
 from fullswap.sets import Simplex
 from fullswap.theorems import LEDGER, THEOREMS, Constants, Geometry, Theorem
@@ -23,7 +23,6 @@ MOST_LOOKUP = 20_000_000
 """Entries of the table from lattice points of a simplex to its grid points."""
 MOST_TUNED_CELLS = 4096
 """Finest grid to which a recalibrator is tuned, or grows."""
-MOST_LOG_CELLS = 2**20
 ANYTIME_RATIO = 2.0
 """τ of the schedule in given steps when there is no horizon to tune it for."""
 SHOWN_EVENTS = 100_000
@@ -143,7 +142,7 @@ def _even(horizon: int | None) -> GeometryAt:
 
 def _log_geometry(cells: int) -> Geometry | None:
     """The geometry of these grids carries the rounding cost itself in place of a variance."""
-    if cells > MOST_LOG_CELLS:
+    if cells > MOST_CELLS:
         return None
     points = sines(cells)
     widest = float((points[1:] - points[:-1]).max())

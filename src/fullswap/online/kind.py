@@ -117,10 +117,6 @@ class Kind(ABC):
         layout = Layout(grid, self._first, ends, self._places, blank, self.base, deltas)
         self.kernel = self._compile(layout)
 
-    def grid(self) -> Points:
-        """Values of the points of all grids in view, one after the other."""
-        return np.concatenate([self.points(level) for level in range(self._view)])
-
     def finest(self, level: int) -> Indices:
         """For every point of the grids up to this level, where it is in the grid of the level."""
         self.reach(level)
