@@ -11,6 +11,7 @@ about what a stream has learnt.
 - ROUNDING_MOST: Σ g·δ, δ the most that a round can lose on its grid · ROUNDING: Σ g·δ_t as it was
 - LOST: Σ g·ℓ(q) of what the grid points recommended when they forecast · SQUARES: Σ g·‖y‖²
 - HINT: where the next search starts
+- CROWD: forecasts that wait besides the one whose outcome is being learnt; 0 between events
 """
 
 (
@@ -26,5 +27,6 @@ about what a stream has learnt.
     LOST,
     SQUARES,
     HINT,
-) = range(12)
-HEAD = 12
+    CROWD,
+) = range(13)
+HEAD = 13

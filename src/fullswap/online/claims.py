@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fullswap.base.protocols import Vector
 from fullswap.certificates import Quantity
 
 
@@ -13,6 +14,8 @@ class Claim:
 
     ``in_order`` marks bounds that need each outcome before the next forecast, wherever it is made;
     the others only need that at each grid point. ``result`` names the entry of the ledger.
+    ``noise`` is what a calibrated forecaster would show by chance; ``table`` what was said and how
+    often it came true: forecasts, their weights and their mean outcomes, of yes-or-no events.
     """
 
     quantity: Quantity
@@ -22,3 +25,5 @@ class Claim:
     result: str
     in_order: bool = False
     against: str = ""
+    noise: float | None = None
+    table: tuple[Vector, Vector, Vector] | None = None

@@ -14,13 +14,13 @@ from fullswap.base.protocols import Vector
 from fullswap.kernels.columns import HEAD, LEVEL
 from fullswap.online.kind import Kind
 
-VERSION = 2
+VERSION = 3
 """Of the columns; raised when a reader of the old ones would misread the new ones."""
 MARK = b"fsrow" + VERSION.to_bytes(3, "little")
 """Eight bytes before the numbers, so that these stay aligned."""
 HEAD_NAMES = (
     "level", "rounds", "next_id", "learnt", "mass", "delay", "overlap", "rounding_most", "rounding",
-    "lost", "squares", "hint",
+    "lost", "squares", "hint", "crowd",
 )  # fmt: skip
 """The columns that all kinds share, as ``fullswap.kernels.columns`` numbers them."""
 

@@ -16,6 +16,7 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels.columns import (
+    CROWD,
     DELAY,
     HEAD,
     HINT,
@@ -256,12 +257,13 @@ class Kind(ABC):
             raise ValueError(f"row must be finite, of magnitude at most {LARGEST:g}, got others")
         level, mass = row[LEVEL], row[MASS]
         rounds, slack = row[ROUNDS], slack_of(row)
-        whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT]]
+        whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT, CROWD]]
         sound = (
             bool((whole == np.floor(whole)).all())
             and 0 <= rounds <= row[NEXT_ID] <= MOST_IDS
             and -1 <= row[LEARNT] < row[NEXT_ID]
             and 0 <= row[DELAY] <= row[OVERLAP] <= row[NEXT_ID]
+            and 0 <= row[CROWD] <= row[NEXT_ID]
             and 0 <= mass <= rounds * (1 + SLACK)
             and 0 <= level < len(self.spec.levels)
             and level == self.spec.level_at(mass)

@@ -15,7 +15,9 @@ from fullswap.base.protocols import Indices, Points, Vector
 MOST_POINTS = 1_000_001
 """Of one grid: its rows take some tens of megabytes."""
 MOST_CELLS = 2**20
-SHAPES = ("even", "picks", "sines", "simplex")
+SHAPES = ("even", "picks", "tapered", "sines", "simplex")
+WITHOUT_ENDS = ("tapered", "sines")
+"""Shapes that leave out 0 and 1."""
 
 
 class Lattice(NamedTuple):
@@ -23,6 +25,7 @@ class Lattice(NamedTuple):
 
     - "even": 0, 1/cells, …, 1
     - "picks": those multiples of 1/cells whose numerators are ``picks``, from 0 to cells
+    - "tapered": even in the middle, ever finer towards 0 and 1, the ends half a cell inwards
     - "sines": sin²(πi/2·cells), the ends moved half a cell inwards [LSS25]
     - "simplex": all probability vectors with entries that are multiples of 1/cells
     """
@@ -50,7 +53,7 @@ class Lattice(NamedTuple):
     def check(self) -> None:
         """Refuse what is no grid."""
         checks.one_of("lattice shape", self.shape, SHAPES)
-        least = 2 if self.shape == "sines" else 1
+        least = 2 if self.shape in WITHOUT_ENDS else 1
         checks.whole("lattice cells", self.cells, least, MOST_CELLS)
         if not isinstance(self.picks, tuple) or bool(self.picks) != (self.shape == "picks"):
             checks.refuse("lattice picks", "be given for shape 'picks' alone", self.picks)
@@ -99,6 +102,8 @@ def points_of(lattice: Lattice, classes: int) -> Points:
         values = _chamber(lattice.cells, classes)[1]
     elif lattice.shape == "sines":
         values = sines(lattice.cells)
+    elif lattice.shape == "tapered":
+        values = tapered(lattice.cells)
     else:
         values = np.array(lattice._numerators()) / lattice.cells
     values.setflags(write=False)
@@ -113,10 +118,44 @@ def sines(cells: int) -> Vector:
     >>> sines(2)
     array([0.1464..., 0.5       , 0.8535...])
     """
-    angles = np.arange(cells + 1) * (math.pi / (2 * cells))
-    angles[0], angles[-1] = math.pi / (4 * cells), math.pi / 2 - math.pi / (4 * cells)
-    points: Vector = np.sin(angles) ** 2
-    # exact mirror images, and the same numbers on every level
+    return _mirrored(np.sin(_inner(cells) * (math.pi / 2)) ** 2)
+
+
+TAPERED_EDGE = (1 - math.sqrt(0.75)) / 2
+"""Where s(1 − s) = 1/16: cells of a tapered grid are equal between here and 1 − here."""
+TAPERED_LENGTH = math.pi / 12 + math.sqrt(0.75)
+"""Of a tapered grid, in units of its cells in the middle: 13 % more than 1."""
+
+
+def tapered(cells: int) -> Vector:
+    """Points with gaps near min(1, 4·√(s(1 − s)))·w, the ends half a cell inwards.
+
+    Equal gaps w = ``TAPERED_LENGTH``/cells in the middle; towards 0 and 1 they shrink with the
+    standard deviation of an event of that probability. Nested when the number of cells doubles.
+
+    Examples
+    --------
+    >>> tapered(8)
+    array([0.0197..., 0.0770..., 0.2180..., 0.3590..., 0.5       , 0.6409...,
+           0.7819..., 0.9229..., 0.9802...])
+    """
+    place = _inner(cells) * TAPERED_LENGTH
+    outside = math.pi / 24  # ∫ ds/(4·√(s(1 − s))) up to the edge
+    return _mirrored(
+        np.where(place < outside, np.sin(2 * place) ** 2, place - outside + TAPERED_EDGE)
+    )
+
+
+def _inner(cells: int) -> Vector:
+    """i/cells, the ends moved half a cell inwards: to where the next finer grid has a point."""
+    places: Vector = np.arange(cells + 1) / cells
+    places[0], places[-1] = 0.5 / cells, 1 - 0.5 / cells
+    return places
+
+
+def _mirrored(points: Vector) -> Vector:
+    """Exact mirror images about ½, and the same numbers on every level."""
+    cells = len(points) - 1
     points[cells // 2] = 0.5 if cells % 2 == 0 else points[cells // 2]
     points[(cells + 2) // 2 :] = 1.0 - points[: (cells + 1) // 2][::-1]
     return points
