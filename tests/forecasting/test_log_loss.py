@@ -14,7 +14,7 @@ from fullswap.kernels.columns import HEAD, HINT, LOST
 from fullswap.kernels.line import COLUMNS, line_forecast
 from fullswap.online.lattices import logits, sines
 from fullswap.theorems import LEDGER
-from fullswap.theorems.calibration import Forecasts, log_loss_rounding
+from fullswap.theorems.calibration import LogForecasts, log_loss_rounding
 
 
 def log_loss(p, y):
@@ -211,7 +211,7 @@ def test_the_guarantee_is_the_smallest_of_the_explicit_bounds(horizon):
 def test_the_bound_is_cited_where_it_is_printed():
     assert LEDGER["calibration for the log loss"].citation == "LSS25; KT81"
     assert "LSS25" in Forecaster(1000, loss="log").explain()
-    assert LEDGER["calibration for the log loss"].bound(Forecasts(0.0, 4, 0.0)) == 0.0
+    assert LEDGER["calibration for the log loss"].bound(LogForecasts(0.0, 4, 0.0)) == 0.0
 
 
 @pytest.mark.parametrize("feedback", ["realised", "distribution"])

@@ -35,7 +35,9 @@ def guarantee_of(kind: Kind, row: Vector) -> float:
     ahead = float(kind.spec.horizon or 0)
     if ahead > mass:
         mass, rounding = ahead, kind.rounding_cost(level) * ahead
-    return kind.spec.max_weight * kind.bound(mass, rounding, level, int(row[DELAY]))
+    return kind.spec.max_weight * kind.bound(
+        mass, rounding, level, int(row[DELAY]), kind.whole(row)
+    )
 
 
 def certificates_of(kind: Kind, row: Vector) -> tuple[Certificate, ...]:

@@ -92,7 +92,9 @@ class ExpertRows(Kind):
         """Sum over grid points of the squared distance to the farthest outcome."""
         return spread_of(self.spec.levels[level], self.spec.classes)
 
-    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
+    def bound(
+        self, mass: float, rounding: float, level: int, waiting: int, whole: bool = False
+    ) -> float:
         """By the ledger; nothing is known where outcomes come late at a grid point."""
         if waiting:
             return math.inf

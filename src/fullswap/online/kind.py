@@ -16,6 +16,7 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels.columns import (
+    CELLS,
     CROWD,
     DELAY,
     HEAD,
@@ -26,6 +27,7 @@ from fullswap.kernels.columns import (
     MASS,
     NEXT_ID,
     OVERLAP,
+    PARTIAL,
     ROUNDING,
     ROUNDING_MOST,
     ROUNDS,
@@ -242,8 +244,18 @@ class Kind(ABC):
         """δ: the most that a round can lose on this grid."""
 
     @abstractmethod
-    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
-        """A-priori bound of the calibration error, for weights of at most 1."""
+    def bound(
+        self, mass: float, rounding: float, level: int, waiting: int, whole: bool = False
+    ) -> float:
+        """A-priori bound of the calibration error, for weights of at most 1.
+
+        ``whole``: each outcome is learnt by one point, with scale 0 or 1.
+        """
+
+    def whole(self, row: Vector) -> bool:
+        """Whether all outcomes so far were learnt whole; weights are expected where announced."""
+        expected = self.spec.max_weight == 1.0 or row[ROUNDS] > 0
+        return bool(self.spec.realised and expected and row[PARTIAL] == 0)
 
     @abstractmethod
     def claims(self, row: Vector) -> list[Claim]:
@@ -268,6 +280,8 @@ class Kind(ABC):
             and 0 <= level < len(self.spec.levels)
             and level == self.spec.level_at(mass)
             and 0 <= row[SQUARES] <= mass + slack
+            and 0 <= row[PARTIAL] <= mass + slack
+            and 0 <= row[CELLS] <= row[ROUNDING_MOST] + slack
             and 0 <= row[LOST] <= self.largest_loss * (mass + slack)
             # recommendations that disagree gain, at most the largest loss
             and -mass - slack <= row[ROUNDING] <= row[ROUNDING_MOST] + slack

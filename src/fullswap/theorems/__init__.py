@@ -14,13 +14,14 @@ from fullswap.theorems.citations import CITATIONS
 from fullswap.theorems.lateness import LATENESS
 from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
+from fullswap.theorems.means import MEANS
 from fullswap.theorems.multiscale import MULTISCALE
 from fullswap.theorems.premises import Constants, Geometry
 from fullswap.theorems.recalibration import RECALIBRATION
 from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
 
 LEDGER: dict[str, Result[Any]] = by_name(
-    ROWS, MULTISCALE, LEARNING, ANYTIME, CALIBRATION, LATENESS, RECALIBRATION
+    ROWS, MULTISCALE, LEARNING, ANYTIME, MEANS, CALIBRATION, LATENESS, RECALIBRATION
 )
 """Every result by name; a new family is one module and one entry here."""
 

@@ -23,6 +23,7 @@ CITATIONS: dict[str, str] = {
     "FKO25, Algorithm GDK": "gradient descent for nearly strongly convex losses",
     "FKO25, Algorithm GDK2": "gradient descent on piecewise-linearised losses",
     "FKO25, Thm calibration": "l2 calibration error is the full swap regret of the squared loss",
+    "fullswap, Means": "docs/guarantees.md: running means that start at their own grid point",
     "LSS25": "Luo, Senapati, Sharan, Swap regret minimization via KL-calibration (2025)",
     "HSW26": "Hu, Schneider, Wu, Near-optimal swap regret for convex losses, COLT 2026",
     "CHJL26": "Chen, Huang, Jordan, Luo, calibration that does no harm, COLT 2026",
