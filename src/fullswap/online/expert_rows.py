@@ -15,7 +15,7 @@ import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
-from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDS
+from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, OVERLAP, ROUNDS
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,
@@ -108,7 +108,7 @@ class ExpertRows(Kind):
         ``paid`` is Σ g·δ_t as it was, ``most`` its bound.
         """
         level, mass = int(row[LEVEL]), float(row[MASS])
-        known = self.bound(mass, most, level, 0)
+        known = self.bound(mass, most, level, int(row[DELAY]))
         claims = [
             Claim(Quantity.L2_CALIBRATION_ERROR, error, known, min(known, paid + regret),
                   "recalibration")
@@ -124,6 +124,7 @@ class ExpertRows(Kind):
                 mass, size, most, prior, float(totals[UPDATES]), self.squared_diameter
             )
             excess = LEDGER["recalibration keeps the skill"].bound(premises)
+            excess = math.inf if row[OVERLAP] else excess
             claims.append(
                 Claim(
                     Quantity.EXCESS_BRIER,
@@ -133,6 +134,7 @@ class ExpertRows(Kind):
                     "recalibration keeps the skill",
                     in_order=True,
                     against=name,
+                    brier=played,
                 )
             )
         return claims

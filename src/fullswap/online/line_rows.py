@@ -10,7 +10,7 @@ from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import line as kernel
 from fullswap.kernels.columns import DELAY, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
-from fullswap.online.claims import Claim
+from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
 from fullswap.theorems import LEDGER
@@ -117,7 +117,10 @@ class LineRows(Kind):
                 best = -ones * means
             regret = float(row[LOST]) - float(row[SQUARES]) - float(best.sum())
         bound = self.bound(float(row[MASS]), paid, level, int(row[DELAY]))
-        return [Claim(self.quantity, measured, bound, min(bound, paid + regret), self.result)]
+        noise = chance_of(points, weights)
+        table = points, weights, mean_outcomes(weights, ones)
+        after = min(bound, paid + regret)
+        return [Claim(self.quantity, measured, bound, after, self.result, noise=noise, table=table)]
 
     def _check_learnt(self, row: Vector) -> None:
         columns = self.point_columns(row)
