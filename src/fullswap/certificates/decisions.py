@@ -50,11 +50,13 @@ class Decision:
         if self.guaranteed is None or self.guaranteed_average is None:
             unit = "of the loss at stake per event"
             return f"{who}{seen} over ratios, {unit} (measured; nothing is guaranteed)."
+        most, average = (
+            percent(bound, up=True) for bound in (self.guaranteed, self.guaranteed_average)
+        )
         draws = " (Guaranteed on average over our own draws.)" if self.on_average else ""
         return (
-            f"{who}at most {percent(self.guaranteed, up=True)} of the loss at stake per event, whatever "
-            f"the ratio, and {percent(self.guaranteed_average, up=True)} on average over ratios; "
-            f"measured {seen}.{draws}"
+            f"{who}at most {most} of the loss at stake per event, whatever the ratio, and "
+            f"{average} on average over ratios; measured {seen}.{draws}"
         )
 
 

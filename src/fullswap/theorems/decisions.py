@@ -1,8 +1,8 @@
 """What a small calibration error is worth to somebody who acts on the forecasts.
 
-C = Σ_p n_p·(p − ȳ_p)² over M events. Somebody with cost/loss ratio c in (0, 1) pays c for protection,
-and 1 for an event without it, and protects if p > c. What the best re-mapping of forecasts to actions
-would have saved is
+C = Σ_p n_p·(p − ȳ_p)² over M events. Somebody with cost/loss ratio c in (0, 1) pays c for
+protection, and 1 for an event without it, and protects if p > c. What the best re-mapping of
+forecasts to actions would have saved is
 
     R_c = Σ_p n_p·|ȳ_p − c|·1[c between p and ȳ_p] ,
 
