@@ -12,6 +12,7 @@ from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate, Table
 from fullswap.certificates.decisions import average_regret, percent, regret_at, worst_ratio
+from fullswap.certificates.words import counted
 from fullswap.report import style
 from fullswap.report.bands import group_events, yes_no_events
 
@@ -59,7 +60,7 @@ def decision_curve(
     >>> figure.axes[0].get_ylabel()
     'loss per event (% of the loss at stake)'
     """
-    table, counted = _table(y_true, y_proba, sample_weight, bins)
+    table, about = _table(y_true, y_proba, sample_weight, bins)
     source = y_true if certificate is None else certificate
     promised = None
     if isinstance(source, Certificate):
@@ -84,7 +85,7 @@ def decision_curve(
     ax.set(xlim=(0, 1), xlabel="cost/loss ratio", ylabel="loss per event (% of the loss at stake)")
     ax.set_ylim(bottom=0)
     ax.margins(y=0.08)
-    lines = [counted, f"on average over ratios {percent(average_regret(table))}"]
+    lines = [about, f"on average over ratios {percent(average_regret(table))}"]
     style.head(ax, title, lines)
     ax.legend(fontsize=style.SMALL, labelcolor=style.INK, framealpha=0.85, edgecolor="none")
     return style.root_figure(ax)
@@ -97,7 +98,7 @@ def _table(y_true: Any, y_proba: Any, sample_weight: Any, bins: Any) -> tuple[Ta
             raise ValueError("y_true must come alone if it is a Certificate, got more beside it")
         table = y_true._known_table()
         forecasts = style.count_of(len(table[0]), "forecast value")
-        return table, f"{style.count_of(y_true.rounds, 'event')}, {forecasts}"
+        return table, f"{counted(y_true)}, {forecasts}"
     if y_proba is None:
         checks.refuse("y_proba", "be given beside outcomes", None)
     events = yes_no_events(y_true, y_proba, sample_weight)
