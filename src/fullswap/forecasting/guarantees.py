@@ -89,6 +89,7 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
         late=int(row[OVERLAP] if claim.in_order else row[DELAY]),
         squared_diameter=kind.squared_diameter,
         brier=None if claim.brier is None else scale * claim.brier,
+        about=claim.about,
     )
 
 

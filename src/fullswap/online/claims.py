@@ -18,8 +18,8 @@ class Claim:
     the others only need that at each grid point. ``result`` names the entry of the ledger.
     ``noise`` is what a calibrated forecaster would show by chance; ``table`` what was said and how
     often it came true: forecasts, their weights and their mean outcomes, of yes-or-no events.
-    ``brier`` is the total Brier score beside an excess of it. A bound is infinite where nothing is
-    known.
+    ``brier`` is the total Brier score beside an excess of it; ``about`` a sentence on what exactly
+    is measured, where that needs one. A bound is infinite where nothing is known.
     """
 
     quantity: Quantity
@@ -32,6 +32,7 @@ class Claim:
     noise: float | None = None
     table: tuple[Vector, Vector, Vector] | None = None
     brier: float | None = None
+    about: str = ""
 
 
 def chance_of(points: Points, weights: Vector) -> float:

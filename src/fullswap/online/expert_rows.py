@@ -36,6 +36,7 @@ ODDS_BLANK = math.log(OWN_PRIOR / (1 - OWN_PRIOR))
 """ln of the prior weight of a point's mean over the advice's."""
 LARGEST_LOGIT = 10.0
 """Of a probability cut at 1e-4, centred or not."""
+SILENT = "Where it was silent, it is taken to have said what the merged advice said."
 MOST_PARAMETER = 1e6
 """Of a logistic recalibration: beyond any that is learnt, and its exponent is harmless."""
 
@@ -135,6 +136,7 @@ class ExpertRows(Kind):
                     in_order=True,
                     against=name,
                     brier=played,
+                    about=SILENT if self.spec.models > 1 else "",
                 )
             )
         return claims
