@@ -74,15 +74,21 @@ def counted(c: Certificate) -> str:
         words += f" of {c.events:,} event{'' if c.events == 1 else 's'}"
         if abs(mass - c.events) <= 1e-6 * mass:
             return f"{words} (every event counts once)"
-    if abs(mass - c.rounds) <= 1e-6 * mass:
+    if _each_counts_once(c):
         return words
     return f"{words} of total weight {sums(mass)}"
+
+
+def _each_counts_once(c: Certificate) -> bool:
+    """Whether every forecast has weight 1."""
+    return abs((c.mass or 0.0) - c.rounds) <= 1e-6 * c.rounds
 
 
 def _points_off(c: Certificate) -> list[str]:
     off = f"on average {points(c.points or 0.0)} percentage points off{OFF[c.quantity]}"
     if c.points_noise is not None:
-        upto = "" if c.subject != Subject.DISTRIBUTIONS else "up to "
+        exact = c.subject == Subject.ISSUED and _each_counts_once(c)  # weights show less
+        upto = "" if exact else "up to "
         off += f" (chance alone would show {upto}{points(c.points_noise)})"
     head = f"{counted(c)}: {off}"
     after = None
@@ -113,7 +119,7 @@ def _points_off(c: Certificate) -> list[str]:
 
 def _against_a_model(c: Certificate) -> list[str]:
     mass = c.mass or 1.0
-    unit = "per event" if c.rounds == c.mass else "per unit of weight"
+    unit = "per event" if _each_counts_once(c) else "per unit of weight"
     score = "" if c.brier is None else f"{c.brier / mass:.4f} {unit}, "
     side = f"{score}{_compared(c.measured / mass)} {c.against}"
     head = f"{counted(c)}: Brier score {side}"
