@@ -136,6 +136,11 @@ def test_holds_compares_what_is_proven():
     assert not replace(CALM, broken=("something",)).holds
 
 
+def test_a_single_run_above_the_average_says_so():
+    assert "This run is above" in lines(replace(CALM, measured=50.0))[-1]
+    assert "This run is above" not in str(CALM)
+
+
 def test_a_footnote_comes_last():
     assert lines(replace(CALM, about="About something else."))[-1] == "About something else."
 

@@ -46,6 +46,8 @@ def words_of(c: Certificate) -> str:
         lines = [*_points_off(c), *_lateness(c), _sums(c)]
     if c.mass > 0 and not (c.guaranteed is None and c.after_the_fact is None):
         lines.append(CONDITIONS[c.subject])
+        if c.on_average and c.guaranteed is not None and c.measured > c.guaranteed:
+            lines[-1] += " This run is above: luck of our own draws, or they were foreseen."
     return "\n".join(line for line in [*lines, c.about] if line)
 
 

@@ -12,7 +12,12 @@ from fullswap.base.draws import Draws, seed_of
 from fullswap.base.protocols import Mixture, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.guarantees import certificates_of, explanation_of, guarantee_of
+from fullswap.forecasting.guarantees import (
+    certificates_of,
+    explanation_of,
+    first_certificate_of,
+    guarantee_of,
+)
 from fullswap.forecasting.inputs import scale_of, scales_of
 from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
 from fullswap.kernels.columns import LEVEL, ROUNDS
@@ -166,7 +171,7 @@ class OnlineForecaster(ABC):
 
     def certificate(self) -> Certificate:
         """Measured calibration error of the events so far beside its guarantee."""
-        return self.certificates()[0]
+        return first_certificate_of(self._stream.kind, self._stream.row)
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All that is guaranteed: the calibration error first."""

@@ -65,6 +65,11 @@ def certificates_of(kind: Kind, row: Vector) -> tuple[Certificate, ...]:
     return tuple(certificate_of(kind, row, claim) for claim in kind.claims(row))
 
 
+def first_certificate_of(kind: Kind, row: Vector) -> Certificate:
+    """The calibration error alone."""
+    return certificate_of(kind, row, kind.claims(row)[0])
+
+
 def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
     """One of them."""
     broken = broken_conditions(kind, row, claim)
@@ -122,7 +127,7 @@ def explanation_of(kind: Kind, row: Vector) -> str:
     else:
         why = "the same for all events"
     grid = f"Forecasts are among {lattice.size(spec.classes)} points: {shape}; {why}."
-    certificate = certificates_of(kind, row)[0]
+    certificate = first_certificate_of(kind, row)
     bound, mass = guarantee_of(kind, row), mass_ahead(kind, row)
     if bound is None:
         return f"{grid}\nNo guarantee: {'; '.join(certificate.broken)} [{certificate.theorem}]."

@@ -17,7 +17,7 @@ from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate, Quantity, Subject
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.guarantees import certificates_of, explanation_of
+from fullswap.forecasting.guarantees import explanation_of, first_certificate_of
 from fullswap.forecasting.inputs import (
     class_row,
     class_rows,
@@ -266,7 +266,7 @@ class OneVsRest:
 
     def certificates(self) -> tuple[Certificate, ...]:
         """For each class, the error of its own forecasts beside its guarantee."""
-        return tuple(certificates_of(part.kind, part.row)[0] for part in self._parts)
+        return tuple(first_certificate_of(part.kind, part.row) for part in self._parts)
 
     def explain(self) -> str:
         """What was chosen, and what is not guaranteed."""
