@@ -64,7 +64,7 @@ def test_trivial_bounds_are_called_so():
     vectors = replace(few, squared_diameter=2.0, table=None)
     assert not vectors.trivial
     assert "141 points" in str(replace(vectors, guaranteed=20_000.0))
-    assert "lead time" in lines(replace(few, late=3))[1]
+    assert "in turn" in lines(replace(few, late=3))[1]
     weak = replace(CALM, guaranteed=3600.0)
     assert "always saying 50 % would guarantee 50" in lines(weak)[1] and not weak.trivial
 

@@ -168,7 +168,7 @@ def _ahead(c: Certificate) -> str:
 
 def _remedy(c: Certificate) -> str:
     if c.late:
-        return "with labels this late it takes more events, or one forecaster a lead time"
+        return "with labels this late it takes more events, or several forecasters in turn"
     return "more events, a coarser step or a given horizon make one"
 
 

@@ -15,17 +15,15 @@ from fullswap.online.claims import Claim
 from fullswap.online.kind import Kind
 from fullswap.theorems import LEDGER
 
-LATE_LOG_LOSS = (
-    "labels came late, and for the log loss nothing is known then; use loss='squared', or one "
-    "forecaster a lead time"
+IN_TURN = (
+    "use several in turn, for example one a lead time, so that each has its labels before it "
+    "forecasts again"
 )
-LATE_AT_POINT = (
-    "labels came late, and nothing is known for that; use one recalibrator a lead time, so that "
-    "each has its labels in time"
-)
+LATE_LOG_LOSS = f"labels came late, and for the log loss nothing is known then; use loss='squared', or {IN_TURN}"
+LATE_AT_POINT = f"labels came late, and nothing is known for that; {IN_TURN}"
 LATE_ANYWHERE = (
-    "labels came late, and a comparison of Brier scores needs each before the next forecast; use "
-    "one recalibrator a lead time"
+    "labels came late, and a comparison of Brier scores needs each before the next forecast; "
+    f"{IN_TURN}"
 )
 
 
