@@ -19,7 +19,10 @@ IN_TURN = (
     "use several in turn, for example one a lead time, so that each has its labels before it "
     "forecasts again"
 )
-LATE_LOG_LOSS = f"labels came late, and for the log loss nothing is known then; use loss='squared', or {IN_TURN}"
+LATE_LOG_LOSS = (
+    "labels came late, and for the log loss nothing is known then; "
+    f"use loss='squared', or {IN_TURN}"
+)
 LATE_AT_POINT = f"labels came late, and nothing is known for that; {IN_TURN}"
 LATE_ANYWHERE = (
     "labels came late, and a comparison of Brier scores needs each before the next forecast; "
