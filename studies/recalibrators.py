@@ -135,8 +135,7 @@ class Ours:
     @property
     def guarantee(self) -> float | None:
         """Most calibration error of what was issued, on average over the draws."""
-        guarantee = self._recalibrator.guarantee
-        return None if math.isnan(guarantee) else guarantee
+        return self._recalibrator.guarantee
 
 
 def contenders(events: int, seed: int) -> dict[str, Contender]:

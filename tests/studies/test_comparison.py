@@ -86,7 +86,7 @@ def test_what_is_issued_keeps_its_guarantee(scores):
 
 
 def test_a_broken_guarantee_is_none(monkeypatch):
-    monkeypatch.setattr(fs.Recalibrator, "guarantee", float("nan"))
+    monkeypatch.setattr(fs.Recalibrator, "guarantee", None)
     stream = next(logs.made_streams(50, 0))
     assert {score.guaranteed for score in forecasters.scores(stream, 0)} == {None}
 

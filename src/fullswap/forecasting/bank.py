@@ -18,7 +18,7 @@ from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.guarantees import certificates_of
+from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import event_of, scales_of
 from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.recalibrator import Recalibrator
@@ -234,7 +234,7 @@ class Bank:
         """Measured calibration error of every stream beside its guarantee."""
         kind = self._rows.kind
         return {
-            key: certificates_of(kind, self._rows.row(place))[0]
+            key: first_certificate_of(kind, self._rows.row(place))
             for key, place in self._places.items()
         }
 

@@ -12,7 +12,12 @@ from fullswap.base.draws import Draws, seed_of
 from fullswap.base.protocols import Mixture, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.guarantees import certificates_of, guarantee_of
+from fullswap.forecasting.guarantees import (
+    certificates_of,
+    explanation_of,
+    first_certificate_of,
+    guarantee_of,
+)
 from fullswap.forecasting.inputs import scale_of, scales_of
 from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
 from fullswap.kernels.columns import LEVEL, ROUNDS
@@ -156,40 +161,25 @@ class OnlineForecaster(ABC):
     # --- measured against guaranteed ------------------------------------------------------------
 
     @property
-    def guarantee(self) -> float:
+    def guarantee(self) -> float | None:
         """A-priori bound on the calibration error: for the horizon, or for the events so far.
 
         Over more events than the horizon, for these. With late outcomes, for as many waiting at one
-        grid point as there have been; NaN where late outcomes leave nothing guaranteed.
+        grid point as there have been; None where nothing is guaranteed (``explain`` says why).
         """
         return guarantee_of(self._stream.kind, self._stream.row)
 
     def certificate(self) -> Certificate:
         """Measured calibration error of the events so far beside its guarantee."""
-        return self.certificates()[0]
+        return first_certificate_of(self._stream.kind, self._stream.row)
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All that is guaranteed: the calibration error first."""
         return certificates_of(self._stream.kind, self._stream.row)
 
     def explain(self) -> str:
-        """What was chosen and why."""
-        level = int(self._stream.row[LEVEL])
-        size = self._spec.levels[level].size(self._spec.classes)
-        lattice = self._spec.levels[level]
-        until = self._spec.end(level)
-        grid = f"grid: {size} points (level {level} of {len(self._spec.levels)}, {lattice.shape})"
-        if until != float("inf"):
-            grid += f", refined at a mass of {until:.6g}"
-        events = f"horizon {self.horizon}" if self.horizon else "no horizon"
-        certificate = self.certificate()
-        return "\n".join(
-            [
-                f"{events}; {certificate.title}",
-                grid,
-                f"guaranteed at most {self.guarantee:.6g} [{certificate.theorem}]",
-            ]
-        )
+        """What was chosen and why, and what it guarantees, in words."""
+        return explanation_of(self._stream.kind, self._stream.row)
 
     # --- copies and saved state -------------------------------------------------------------------
 

@@ -50,8 +50,9 @@ class Forecaster(WithoutModels):
     ...     forecast = forecaster.predict()
     ...     forecaster.update(outcome)
     >>> print(forecaster.certificate())
-    l2 calibration error of the issued forecasts after 1000 rounds: measured ...,
-    guaranteed at most 46.7 on average over the draws [...]
+    1,000 forecasts: on average ... percentage points off (chance alone would show ...);
+    guaranteed at most ..., whatever happens.
+    ...
     """
 
     _kinds = ("line", "chain")

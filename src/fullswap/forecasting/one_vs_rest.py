@@ -17,7 +17,7 @@ from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate, Quantity, Subject
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.guarantees import certificates_of
+from fullswap.forecasting.guarantees import explanation_of, first_certificate_of
 from fullswap.forecasting.inputs import (
     class_row,
     class_rows,
@@ -47,8 +47,8 @@ from fullswap.online.tickets import Forecast, Pending
 LEAST_CLASSES, MOST_CLASSES = 2, 1000
 FIELDS = frozenset({"spec", "seed", "classes"})
 NOT_GUARANTEED = (
-    "each class's own forecasts are calibrated before they are normalised (certificates()), "
-    "which bounds nothing for the normalised vectors"
+    "each class's own forecasts are calibrated before they are normalised, which bounds nothing "
+    "for the normalised vectors; certificates() has the guarantee of each class"
 )
 
 
@@ -74,8 +74,8 @@ class OneVsRest:
     >>> from fullswap import Forecaster
     >>> forecaster = OneVsRest(20, Forecaster(horizon=100, seed=1))
     >>> run = forecaster.run(np.arange(100) % 20)
-    >>> run.issued.shape, forecaster.guarantee
-    ((100, 20), nan)
+    >>> run.issued.shape, forecaster.guarantee is None
+    ((100, 20), True)
     >>> forecaster.certificates()[7].holds
     True
     """
@@ -256,9 +256,9 @@ class OneVsRest:
     # --- measured against guaranteed ---------------------------------------------------------
 
     @property
-    def guarantee(self) -> float:
-        """NaN: nothing is guaranteed for the normalised vectors."""
-        return math.nan
+    def guarantee(self) -> None:
+        """None: nothing is guaranteed for the normalised vectors (``explain`` says why)."""
+        return None
 
     def certificate(self) -> Certificate:
         """Errors of the classes before they are normalised, summed; no guarantee for vectors."""
@@ -266,14 +266,15 @@ class OneVsRest:
 
     def certificates(self) -> tuple[Certificate, ...]:
         """For each class, the error of its own forecasts beside its guarantee."""
-        return tuple(certificates_of(part.kind, part.row)[0] for part in self._parts)
+        return tuple(first_certificate_of(part.kind, part.row) for part in self._parts)
 
     def explain(self) -> str:
         """What was chosen, and what is not guaranteed."""
-        first = self.certificates()[0]
+        part = self._parts[0]
         return (
-            f"one binary forecaster for each of {self.classes} classes, divided by their sum\n"
-            f"not guaranteed: {NOT_GUARANTEED}\neach class: {first}"
+            f"One yes-or-no forecaster for each of {self.classes} classes, divided by their sum.\n"
+            f"No guarantee for the vectors: {NOT_GUARANTEED}.\n"
+            f"Each class: {explanation_of(part.kind, part.row)}"
         )
 
     # --- saved state ----------------------------------------------------------------------
@@ -340,6 +341,7 @@ def _by_class(contexts: Any) -> Any:
 
 def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate:
     """Errors of the classes, summed; no guarantee for vectors."""
+    noises = [part.noise for part in parts]
     return Certificate(
         Quantity.SUM_OVER_CLASSES,
         parts[0].rounds,
@@ -349,4 +351,9 @@ def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate
         parts[0].theorem,
         (broken,),
         subject=Subject(parts[0].subject),
+        mass=parts[0].mass,
+        noise=None if None in noises else math.fsum(noise or 0.0 for noise in noises),
+        events=parts[0].events,
+        late=max(part.late for part in parts),
+        squared_diameter=float(len(parts)),
     )

@@ -29,8 +29,8 @@ class OnlineForecasting(Protocol):
         """Forecasts that wait for their outcome, oldest first."""
 
     @property
-    def guarantee(self) -> float:
-        """A-priori bound on the calibration error; NaN where nothing is guaranteed."""
+    def guarantee(self) -> float | None:
+        """A-priori bound on the calibration error; None where nothing is guaranteed."""
 
     def predict(self, *context: Any) -> Any:
         """Forecast the next event: a ticket with ``id``, ``issued`` and ``mean``."""

@@ -16,6 +16,7 @@ from fullswap.forecasting.inputs import scale_of
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.vectors import OneVsRestRun
+from fullswap.integrations.footnotes import about_means
 
 try:
     from river import base
@@ -137,8 +138,10 @@ class Calibrated(base.Wrapper, base.Classifier):
         if label not in self.labels:
             checks.refuse("label", f"be one of {self.labels}", label)
         if isinstance(self._calibrator, OneVsRest):
-            return self._calibrator.certificates()[self._places[label]]
-        return self._calibrator.certificate()
+            certificate = self._calibrator.certificates()[self._places[label]]
+        else:
+            certificate = self._calibrator.certificate()
+        return about_means(certificate, "predict_proba_one")
 
     def _meet(self, label: Any) -> None:
         """A label that may be new: with the second there is something to calibrate."""

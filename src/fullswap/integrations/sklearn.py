@@ -32,6 +32,7 @@ from fullswap.certificates import Certificate
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.vectors import OneVsRestRun
+from fullswap.integrations.footnotes import about_means
 from fullswap.integrations.sklearn_input import (
     as_rows,
     check_below,
@@ -211,7 +212,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         """
         check_is_fitted(self)
         calibrator: Calibrator = self.calibrator_
-        return calibrator.certificate()
+        return about_means(calibrator.certificate(), "predict_proba")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

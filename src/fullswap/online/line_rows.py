@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import line as kernel
 from fullswap.kernels.columns import CELLS, DELAY, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
-from fullswap.online.claims import Claim
+from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
 from fullswap.theorems import LEDGER
@@ -105,7 +104,7 @@ class LineRows(Kind):
             float(row[MASS]), float(row[ROUNDING_MOST]), level, int(row[DELAY]), self.whole(row)
         )
         lost = float(row[LOST])
-        noise = float((points * (1 - points))[used].sum())
+        noise = chance_of(points, weights)
         table = points[used], weights[used], means[used]
 
         def claim(quantity: Quantity, own: Vector, best: Vector, after: float) -> Claim:
@@ -118,9 +117,8 @@ class LineRows(Kind):
         if self.spec.loss == "log":
             cross = -ones * np.log(points) - (weights - ones) * np.log1p(-points)
             best = _entropy(weights, ones)
-            error = claim(Quantity.KL_CALIBRATION_ERROR, cross, best, paid + lost - best.sum())
-            # a variance of p(1 − p)/n in a mean outcome is worth 1/(2n) nats
-            return [replace(error, noise=float(used.sum()) / 2)]
+            after = paid + lost - float(best.sum())
+            return [claim(Quantity.KL_CALIBRATION_ERROR, cross, best, after)]
 
         def loss(x: Vector) -> Vector:
             """Σ g·(x − y)² less Σ g·y²."""

@@ -14,7 +14,7 @@ from fullswap.kernels import simplex as kernel
 from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
 from fullswap.kernels.fixed_point import MEAN, WEIGHT
-from fullswap.online.claims import Claim
+from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Play, slack_of
 from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
@@ -173,7 +173,7 @@ class SimplexMeans(SimplexRows):
         best = float(row[SQUARES]) - float((weights * np.square(means).sum(axis=1)).sum())
         bound = self.bound(float(row[MASS]), paid, level, int(row[DELAY]), self.whole(row))
         after = min(bound, paid + float(row[LOST]) - best)
-        noise = float((1 - np.square(points).sum(axis=1))[used].sum())
+        noise = chance_of(points, weights)
         return [Claim(Quantity.L2_CALIBRATION_ERROR, error, bound, after, RESULT, noise=noise)]
 
     def _means(self, row: Vector) -> tuple[Vector, Points]:
