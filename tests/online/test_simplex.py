@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullswap.forecasting.specs import simplex_spec
-from fullswap.kernels.columns import HEAD, LOST, MASS, ROUNDING, ROUNDING_MOST, ROUNDS, SQUARES
+from fullswap.kernels.columns import LOST, MASS, ROUNDING, ROUNDING_MOST, ROUNDS, SQUARES
 from fullswap.kernels.fixed_point import MEAN, WEIGHT
 from fullswap.online.kinds import kind_of
 from fullswap.online.lattices import Lattice, lookup_of, places_in, points_of
