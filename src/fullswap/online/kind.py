@@ -31,7 +31,7 @@ from fullswap.kernels.columns import (
     ROUNDS,
     SQUARES,
 )
-from fullswap.kernels.events import Layout
+from fullswap.kernels.events import Layout, draw_place
 from fullswap.online.claims import Claim
 from fullswap.online.lattices import places_in, points_of
 from fullswap.online.spec import Spec
@@ -226,6 +226,12 @@ class Kind(ABC):
     def issued(self, play: Play) -> int:
         """The grid point that was drawn."""
         return int(play[2 + play[1]] if self.pairs else play[2][play[1]])
+
+    def drawn_with(self, play: Play, u: float) -> Play:
+        """The same play with the point that this number in [0, 1) draws."""
+        if self.pairs:
+            return (play[0], 0 if u < play[4] else 1, *play[2:])
+        return (play[0], int(draw_place(play[3], len(play[3]), u)), *play[2:])
 
     @abstractmethod
     def encode(self, play: Play) -> list[float]:
