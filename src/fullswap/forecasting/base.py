@@ -151,6 +151,10 @@ class OnlineForecaster(ABC):
         value = self._outcome(outcome)
         self._stream.resolve(tickets, value, scale_of(weight, self._spec.max_weight))
 
+    def is_pending(self, event: Any) -> bool:
+        """Whether forecasts of this event wait for its outcome."""
+        return event_name(event) in self._stream.pending.known_events()
+
     def drop(self, forecast: Any = None, *, event: Any = None) -> None:
         """The outcome of this forecast, or event, will never come: forget it, and learn nothing.
 

@@ -213,6 +213,10 @@ class OneVsRest:
             for part, own, value in zip(self._parts, tickets, row.tolist(), strict=True):
                 part.resolve(own, value, scale)
 
+    def is_pending(self, event: Any) -> bool:
+        """Whether forecasts of this event wait for its outcome."""
+        return event_name(event) in self._parts[0].pending.known_events()
+
     def drop(self, forecast: Any = None, *, event: Any = None) -> None:
         """The outcome of this forecast, or event, will never come: forget it, and learn nothing."""
         if event is None:

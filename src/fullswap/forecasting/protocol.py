@@ -46,6 +46,9 @@ class OnlineForecasting(Protocol):
     def resolve(self, event: Any, outcome: Any, weight: float = 1.0) -> None:
         """Learn the outcome of an event: all its forecasts at once, which count as one."""
 
+    def is_pending(self, event: Any) -> bool:
+        """Whether forecasts of this event wait for its outcome."""
+
     def drop(self, forecast: Any = None, *, event: Any = None) -> None:
         """The outcome of this forecast, or event, will never come."""
 

@@ -27,11 +27,11 @@ except ImportError as error:
 
 
 class Forecasted(dict[Any, float]):
-    """Mean of a forecast, label by label, and the draw that was issued in ``issued``."""
+    """Mean of a forecast, label by label; ``issued`` is what was drawn, ``event`` its name."""
 
-    def __init__(self, mean: dict[Any, float], issued: dict[Any, float]) -> None:
+    def __init__(self, mean: dict[Any, float], issued: dict[Any, float], event: Any) -> None:
         super().__init__(mean)
-        self.issued = issued
+        self.issued, self.event = issued, event
 
 
 class Calibrated(base.Wrapper, base.Classifier):
@@ -91,6 +91,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         self._places: dict[Any, int] = {}
         # Events that were scored before there was anything to calibrate.
         self._unheard: set[Any] = set()
+        self._named = 0
         self._calibrator: Recalibrator | OneVsRest = Recalibrator(
             step, horizon=horizon, feedback=feedback, max_weight=max_weight, seed=seed
         )
@@ -130,7 +131,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         self._meet_all(binary, (*scores, y))
         calibrator = self._calibrator
         if name is not None:
-            if name in {forecast.event for forecast in calibrator.pending}:
+            if calibrator.is_pending(name):
                 calibrator.resolve(name, self._outcome(y), weight)
             self._unheard.discard(name)
         elif isinstance(calibrator, OneVsRest):
@@ -139,12 +140,13 @@ class Calibrated(base.Wrapper, base.Classifier):
         elif binary:
             calibrator.update(float(y), calibrator.predict(_score_of_true(scores)), weight)
 
-    def forecast_one(self, x: dict[Any, Any], event: Any, **kwargs: Any) -> Forecasted:
+    def forecast_one(self, x: dict[Any, Any], event: Any = None, **kwargs: Any) -> Forecasted:
         """Score x and issue a forecast that waits for its label: mean, label by label.
 
         ``issued`` of what comes back is what to publish where the guarantee is for issued
-        forecasts. What is forecast again before its label comes has the same event; `resolve`, or
-        `learn_one` with this event, teaches all its forecasts at once.
+        forecasts, and ``event`` names it: one is made up if none was given. What is forecast again
+        before its label comes has the same event; `resolve`, or `learn_one` with this event,
+        teaches all its forecasts at once.
 
         Examples
         --------
@@ -155,8 +157,9 @@ class Calibrated(base.Wrapper, base.Classifier):
         (0.8, 0.8)
         >>> model.resolve("game 17", True)
         """
-        name = event_name(event)
+        name = ("forecast", self._named) if event is None else event_name(event)
         scores = self._scores(x, **kwargs)
+        self._named += 1
         if self._binary is None and scores:
             self._binary = all(isinstance(label, bool | np.bool_) for label in scores)
         if not self._binary:
@@ -165,13 +168,16 @@ class Calibrated(base.Wrapper, base.Classifier):
         calibrator = self._calibrator
         if isinstance(calibrator, OneVsRest):
             vector = calibrator.predict(self._vector(scores)[0], event=name)
-            return Forecasted(*(dict(zip(self._places, values.tolist(), strict=True))
-                                for values in (vector.mean, vector.issued)))  # fmt: skip
+            mean, issued = (
+                dict(zip(self._places, values.tolist(), strict=True))
+                for values in (vector.mean, vector.issued)
+            )
+            return Forecasted(mean, issued, name)
         if self._binary:
             forecast = calibrator.predict(_score_of_true(scores), event=name)
-            return Forecasted(_both(forecast.mean), _both(forecast.issued))
+            return Forecasted(_both(forecast.mean), _both(forecast.issued), name)
         self._unheard.add(name)
-        return Forecasted(scores, scores)
+        return Forecasted(scores, scores, name)
 
     def resolve(self, event: Any, y: Any, weight: float = 1.0) -> None:
         """Recalibrate with the label of an event: all its forecasts at once, which count as one.
@@ -181,7 +187,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         """
         binary, name = self._checked_label(y), event_name(event)
         scale_of(weight, self.max_weight)
-        waits = name in {forecast.event for forecast in self._calibrator.pending}
+        waits = self._calibrator.is_pending(name)
         if not waits and name not in self._unheard:
             raise ValueError(
                 f"event {name!r} has no pending forecast: it was resolved, "
