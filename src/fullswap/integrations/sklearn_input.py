@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,17 +45,22 @@ def checked_events(event: Any, y: Any, weights: Any) -> list[Any] | None:
     return names
 
 
-def splits_of(cv: Any, X: Any, y: Any, events: list[Any] | None) -> Iterable[tuple[Any, Any]]:
-    """Train and test rows; those of an event stay together."""
+def splits_of(cv: Any, X: Any, y: Any, events: list[Any] | None) -> Iterator[tuple[Any, Any]]:
+    """Train and test rows; what is tested was not taught by another row of its event."""
     if events is None:
-        splits: Iterable[tuple[Any, Any]] = check_cv(cv, y, classifier=True).split(X, y)
-        return splits
-    own = [t if name is None else ("named", name) for t, name in enumerate(events)]
+        yield from check_cv(cv, y, classifier=True).split(X, y)
+        return
+    own = [("row", t) if name is None else ("named", name) for t, name in enumerate(events)]
     codes = {name: k for k, name in enumerate(dict.fromkeys(own))}
+    groups = np.array([codes[name] for name in own])
     if cv is None or checks.is_whole(cv):
         cv = StratifiedGroupKFold(5 if cv is None else cv)
-    splits = check_cv(cv, y, classifier=True).split(X, y, [codes[name] for name in own])
-    return splits
+    with warnings.catch_warnings():
+        # a splitter that knows no groups may cut an event in two; what is taught is then cut off
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    for train, test in splits:
+        yield train[~np.isin(groups[train], groups[test])], test
 
 
 def check_below(weights: Any, max_weight: float) -> None:
