@@ -55,9 +55,9 @@ def event_name(event: Any, depth: int = 0) -> Any:
     if isinstance(event, tuple) and event and depth < DEEPEST:
         return tuple(event_name(part, depth + 1) for part in event)
     named = isinstance(event, str | bytes) and (depth > 0 or len(event) > 0)
-    if not named and not (isinstance(event, int | float) and math.isfinite(event)):
-        checks.refuse("event", "be a text, a number, or a tuple of such, not empty", event)
-    return event
+    if named or isinstance(event, int) or (isinstance(event, float) and math.isfinite(event)):
+        return event
+    checks.refuse("event", "be a text, a number, or a tuple of such, not empty", event)
 
 
 def event_names(events: Any, count: int) -> list[Any] | None:

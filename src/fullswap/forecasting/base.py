@@ -311,7 +311,9 @@ class WithoutModels(OnlineForecaster):
 
         Forecasts of one event wait for one outcome: ``resolve`` teaches all of them.
         """
-        return self._stream.predict(None, None if event is None else event_name(event))
+        if event is None:
+            return self._stream.predict(None)
+        return self._stream.predict(None, event_name(event))
 
     def peek(self) -> Mixture:
         """The distribution of the next forecast; nothing is drawn and nothing changes."""

@@ -118,7 +118,9 @@ class Recalibrator(OnlineForecaster):
             are learnt together, by ``resolve``, and count as one.
         """
         context = context_of(p, self._spec.models, self._spec.classes)
-        return self._stream.predict(context, None if event is None else event_name(event))
+        if event is None:
+            return self._stream.predict(context)
+        return self._stream.predict(context, event_name(event))
 
     def peek(self, p: Any) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""

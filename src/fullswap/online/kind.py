@@ -269,7 +269,7 @@ class Kind(ABC):
             and 0 <= rounds <= row[NEXT_ID] <= MOST_IDS
             and -1 <= row[LEARNT] < row[NEXT_ID]
             and 0 <= row[DELAY] <= row[OVERLAP] <= row[NEXT_ID]
-            and 0 <= row[CROWD] <= row[NEXT_ID]
+            and row[CROWD] == 0  # no outcome is being learnt
             and 0 <= mass <= rounds * (1 + SLACK)
             and 0 <= level < len(self.spec.levels)
             and level == self.spec.level_at(mass)
