@@ -32,21 +32,26 @@ def last_rows(
     ``owners`` say to whose streams the rows belong: the same name there is another event. All rows
     of an event must have the same outcome and weight.
     """
-    seen: dict[Any, list[int]] = {}
-    ends = np.ones(len(names), np.bool_)
+    first: dict[Any, int] = {}
+    last: dict[Any, int] = {}
+    begins, ends = np.arange(len(names)), np.ones(len(names), np.bool_)
     for t, name in enumerate(names):
         if name is None:
             continue
         token = name if owners is None else (owners[t], name)
-        rows = seen.setdefault(token, [t, t])
-        first, last = rows
-        for what, values in (("outcome", outcomes), ("sample_weight", scales)):
-            if len(values) and not np.array_equal(values[first], values[t]):
-                raise ValueError(
-                    f"event {name!r} must have one {what}, got others in rows {first} and {t}"
-                )
-        if last < t:
-            ends[last], rows[1] = False, t
+        begins[t] = first.setdefault(token, t)
+        if token in last:
+            ends[last[token]] = False
+        last[token] = t
+    for what, values in (("outcome", outcomes), ("sample_weight", scales)):
+        differs = np.asarray(values) != np.asarray(values)[begins[: len(values)]]
+        rows = np.flatnonzero(differs.reshape(len(values), -1).any(axis=1) if len(values) else [])
+        if len(rows):
+            t = int(rows[0])
+            raise ValueError(
+                f"event {names[t]!r} must have one {what}, "
+                f"got others in rows {int(begins[t])} and {t}"
+            )
     return ends
 
 

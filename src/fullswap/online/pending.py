@@ -19,12 +19,13 @@ class Pending:
     are: a forecast without an event name is an event of its own.
     """
 
-    __slots__ = ("tickets", "index")
+    __slots__ = ("_level", "index", "tickets")
 
     def __init__(self) -> None:
         self.tickets: dict[int, Forecast] = {}
         self.index: Index | None = None
         """What finds them by event and by grid point; None until it is asked for."""
+        self._level = 0
 
     def __len__(self) -> int:
         return len(self.tickets)
@@ -132,8 +133,9 @@ class Pending:
     def _indexed(self, level: int | None) -> Index:
         """The index for this level, or for any."""
         index = self.index
-        if index is None or level not in (None, index.level):
-            index = Index(level or 0)
+        if index is None or (level is not None and level != index.level):
+            self._level = self._level if level is None else level
+            index = Index(self._level)
             for ticket in self:
                 index.add(ticket)
             self.index = index  # whole, or not at all
