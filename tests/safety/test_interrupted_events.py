@@ -9,7 +9,8 @@ from saved_states import MAKERS, context, in_the_middle, outcome
 from test_interrupts import assert_same, assert_sound
 
 from fullswap.forecasting import Bank, Forecaster, OneVsRest, Recalibrator
-from fullswap.kernels.columns import LEVEL, NEXT_ID
+from fullswap.kernels.columns import CROWD, LEVEL, NEXT_ID
+from fullswap.online import loop
 
 
 def with_event(forecaster, forecasts=3):
@@ -135,3 +136,18 @@ def test_an_interrupted_run_loses_and_repeats_no_forecast(name):
         for event in {ticket.event for ticket in forecaster.pending} - {None}:
             forecaster.resolve(event, values[0])
         assert len(forecaster.pending) == len(start.pending)
+
+
+def test_an_interrupted_run_of_a_bank_leaves_nobody_learning(monkeypatch):
+    """How many wait is told to compiled code while a stretch is run, and not after."""
+    monkeypatch.setattr(loop, "STRETCH", 7)
+    start = Bank(Forecaster(seed=1))
+    start.predict(["a", "a", "b"], event=["game", "game", None])
+    text, keys, outcomes = start.to_json(), ["a", "b", "c"] * 10, np.arange(30) % 2
+    length = length_of(lambda: start.run(keys, outcomes))
+    for after in range(1, length + 1, 41):
+        bank = Bank.from_json(text)
+        Stop(after)(lambda: bank.run(keys, outcomes))  # noqa: B023
+        crowds = bank._rows.arena[bank._rows.start + CROWD]
+        assert not crowds.any()
+        assert Bank.from_json(bank.to_json()).to_json() == bank.to_json()

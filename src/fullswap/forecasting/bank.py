@@ -168,9 +168,8 @@ class Bank:
         checks.same_length("keys", keys, "outcomes", len(outcomes))
         scales = scales_of(sample_weight, len(outcomes), self.spec.max_weight)
         names = event_names(event, len(outcomes))
-        ends = None
-        if names is not None and self._are_met_again(keys, names):
-            ends = last_rows(names, keys, outcomes, scales)
+        again = names is not None and self._are_met_again(keys, names)
+        ends = last_rows(names, keys, outcomes, scales) if names and again else None
         streams = self._streams(keys)
         waiting = {}
         if self._pending:
@@ -258,12 +257,11 @@ class Bank:
 
         All of them are checked before any is learnt.
         """
-        found = []
-        for forecast in forecasts:
-            stream, ticket = self._find(forecast)
+        found = [self._find(forecast) for forecast in forecasts]
+        for _, ticket in found:
             refuse_sibling(ticket)
-            found.append((stream, [ticket]))
-        self._learn("forecasts", forecasts, found, outcomes, sample_weight)
+        waiting = [(stream, [ticket]) for stream, ticket in found]
+        self._learn("forecasts", forecasts, waiting, outcomes, sample_weight)
 
     def resolve(
         self, keys: Sequence[Any], events: Sequence[Any], outcomes: Any, sample_weight: Any = None
@@ -274,10 +272,9 @@ class Bank:
         """
         own = _listed(keys)
         names = event_names(events, len(own)) or [None] * len(own)
-        found = []
-        for key, name in zip(own, names, strict=True):
-            stream = self._stream(key)
-            found.append((stream, stream.pending.of_event(event_name(name))))
+        streams = [self._stream(key) for key in own]
+        pairs = zip(streams, names, strict=True)
+        found = [(stream, stream.pending.of_event(event_name(name))) for stream, name in pairs]
         self._learn("events", events, found, outcomes, sample_weight)
 
     def _learn(
@@ -296,15 +293,14 @@ class Bank:
 
     def drop(self, forecast: Any = None, *, key: Any = None, event: Any = None) -> None:
         """The outcome of this forecast, or event of a key, will never come: learn nothing."""
+        if event is not None and forecast is not None:
+            checks.refuse("forecast", "be left out where event is given", forecast)
         if event is None:
             stream, ticket = self._find(forecast)
-            tickets = [ticket]
-        elif forecast is None:
-            stream = self._stream(key)
-            tickets = stream.pending.of_event(event_name(event))
+            stream.pending.drop([ticket])
         else:
-            checks.refuse("forecast", "be left out where event is given", forecast)
-        stream.pending.drop(tickets)
+            stream = self._stream(key)
+            stream.pending.drop(stream.pending.of_event(event_name(event)))
         self._forget_if_none_waits(stream)
 
     def _find(self, forecast: Any) -> tuple[Stream, Forecast]:
