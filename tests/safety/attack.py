@@ -96,7 +96,11 @@ def drive(forecaster: OnlineForecaster) -> None:
         repr(made), made.mean, made.issued
         waiting.append(made.id)
     for number in waiting[::2] + waiting[1::2]:
-        forecaster.update(outcome(forecaster, rng), number, forecaster.max_weight)
+        (own,) = [ticket for ticket in forecaster.pending if ticket.id == number] or [None]
+        if own is not None and own.event is not None:  # else learnt with others of its event
+            forecaster.resolve(own.event, outcome(forecaster, rng), forecaster.max_weight)
+        elif own is not None:
+            forecaster.update(outcome(forecaster, rng), number, forecaster.max_weight)
     demand(forecaster.rounds == rounds + len(waiting) and not forecaster.pending, "all were learnt")
     run(forecaster, 50, rng, record=bool(rng.integers(2)))
     demand(forecaster.rounds == rounds + len(waiting) + 50, "all events were learnt")

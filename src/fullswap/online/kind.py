@@ -33,7 +33,7 @@ from fullswap.kernels.columns import (
     ROUNDS,
     SQUARES,
 )
-from fullswap.kernels.events import Layout
+from fullswap.kernels.events import Layout, draw_place
 from fullswap.online.claims import Claim
 from fullswap.online.lattices import places_in, points_of
 from fullswap.online.spec import Spec
@@ -229,6 +229,12 @@ class Kind(ABC):
         """The grid point that was drawn."""
         return int(play[2 + play[1]] if self.pairs else play[2][play[1]])
 
+    def drawn_with(self, play: Play, u: float) -> Play:
+        """The same play with the point that this number in [0, 1) draws."""
+        if self.pairs:
+            return (play[0], 0 if u < play[4] else 1, *play[2:])
+        return (play[0], int(draw_place(play[3], len(play[3]), u)), *play[2:])
+
     @abstractmethod
     def encode(self, play: Play) -> list[float]:
         """A play without id and draw as plain numbers, for stores."""
@@ -275,7 +281,7 @@ class Kind(ABC):
             and 0 <= rounds <= row[NEXT_ID] <= MOST_IDS
             and -1 <= row[LEARNT] < row[NEXT_ID]
             and 0 <= row[DELAY] <= row[OVERLAP] <= row[NEXT_ID]
-            and 0 <= row[CROWD] <= row[NEXT_ID]
+            and row[CROWD] == 0  # no outcome is being learnt
             and 0 <= mass <= rounds * (1 + SLACK)
             and 0 <= level < len(self.spec.levels)
             and level == self.spec.level_at(mass)
