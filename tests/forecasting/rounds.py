@@ -148,8 +148,12 @@ class Measured:
         """The quantity that this binary forecaster's guarantee is about."""
         if forecaster.loss == "log":
             return self.kl()
-        if forecaster.step is None:
+        if forecaster.spec.ratio is None:
             return self.l2()
+        return self.among_multiples(forecaster)
+
+    def among_multiples(self, forecaster):
+        """Swap regret among the multiples of the forecaster's step."""
         steps = forecaster.spec.steps
         return self.swap_regret([k / steps for k in range(steps + 1)])
 

@@ -231,19 +231,18 @@ def test_certificates_measure_the_kl_calibration_error(feedback, horizon, mean):
     assert slow > 0
 
 
-def test_no_guarantee_for_late_outcomes():
+def test_the_guarantee_grows_with_those_that_wait():
     forecaster = Forecaster(100, loss="log", feedback="distribution", seed=1)
+    in_time = forecaster.guarantee
     first, second = forecaster.predict(), forecaster.predict()
-    assert math.isfinite(forecaster.guarantee), "nothing was learnt while another waited"
+    assert forecaster.guarantee == in_time, "nothing was learnt while another waited"
     forecaster.update(1, first)
-    certificate = forecaster.certificate()
-    assert forecaster.guarantee is None and certificate.guaranteed is None
-    assert "came late" in certificate.broken[0] and not certificate.holds
+    n = len(forecaster.run([]).points)
+    assert forecaster.guarantee == pytest.approx(in_time + 2 * n * math.log1p(100 / n))
     forecaster.update(1, second)
     certificate = forecaster.certificate()
-    assert certificate.measured <= certificate.after_the_fact and "one a lead time" in str(
-        certificate
-    )
+    assert certificate.measured <= certificate.after_the_fact <= certificate.guaranteed
+    assert "1 forecast" in str(certificate) and certificate.late == 1
 
 
 def test_before_the_first_outcome_nothing_is_owed():

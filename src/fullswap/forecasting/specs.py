@@ -48,7 +48,8 @@ def line_spec(
     pick_steps: bool = False,
 ) -> Spec:  # fmt: skip
     """Yes-or-no events, without a model."""
-    ratio, starts = None, (0.0,)
+    ratio: float | None = None
+    starts: tuple[float, ...] = (0.0,)
     crossing, whole = rule == "crossing", feedback == "realised" and max_weight == 1.0
     if loss == "log":
         levels, starts = _levels(_log_theorem(), Constants(math.inf, 1.0), _log_geometry, horizon,
