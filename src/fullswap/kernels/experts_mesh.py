@@ -9,13 +9,13 @@ and then ‖q − y‖² ≤ −ln Σ_m w_m·exp(−‖m − y‖²) for every y
 stationary distribution of "round q_s to the grid", on the first closed class that a search finds
 from the point nearest to the advice; rows are worked out as the search meets them.
 
-Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 4·I experts ·
-points (n, K) · prior (M,) · imagined = κ · memo (1 + 2·I + M, K): rows advice A, inputs, centred
+Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 5·I experts,
+an input itself, rescaled from a tight prior, from a wide one, with forgetting, and shifted ·
+points (n, K) · prior (M,) · imagined: outcomes of value s that μ_s starts from · memo (1 + 2·I + M, K): rows advice A, inputs, centred
 logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps,
 dense, rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo),
-beside the size of the support. Columns of a row before its points: totals (3,), mix (3, M) as for
-two classes, scaling (I, 2, K + 1, K + 2): slope and K biases and their precision, keeping and
-forgetting · likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest.
+beside the size of the support. Columns of a row before its points: totals (2,), mix (3, M) as for
+two classes, scaling (I, 3, K + 1, K + 2): slope and K biases and their precision, three times · likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest.
 Columns of a point: WEIGHT, ODDS, ONES (K).
 """
 
@@ -25,25 +25,31 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS
+from fullswap.kernels.columns import CROWD, HEAD, LOST, MASS, ROUNDING
 from fullswap.kernels.events import count_event
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,
     EXPERT_LOSS,
-    KINDS,
     PLAYED_LOSS,
     SHARE,
     TOTALS,
-    UPDATES,
 )
 from fullswap.kernels.kuhn import kuhn_locate_one
-from fullswap.kernels.logistic import KEPT, learn_scaling, softmax
+from fullswap.kernels.logistic import (
+    KEPT,
+    SCALING_TIGHT,
+    SCALING_WIDE,
+    learn_scaling,
+    softmax,
+)
 from fullswap.kernels.projection import project_simplex
 from fullswap.kernels.stationary import meet, stationary_sparse
 
 WEIGHT, ODDS, ONES = range(3)
 """Columns of a point: G = Σg · ln of weight of μ_s over A's · Σg·y (K)."""
+KINDS, SCALINGS = 5, 3
+"""Experts an input, and those of them that rescale it."""
 LIKELY_PRIOR = 20.0
 """Events that a class's mean error must outweigh."""
 EDGE = 1e-4
@@ -56,12 +62,12 @@ def mesh_parts(row, inputs, classes):
     count = KINDS * inputs
     mix = HEAD + TOTALS
     scaling = mix + 3 * count
-    likely = scaling + inputs * 2 * (classes + 1) * (classes + 2)
+    likely = scaling + inputs * SCALINGS * (classes + 1) * (classes + 2)
     end = likely + inputs * classes * (1 + classes)
     return (
         row[HEAD:mix],
         row[mix:scaling].reshape((3, count)),
-        row[scaling:likely].reshape((inputs, 2, classes + 1, classes + 2)),
+        row[scaling:likely].reshape((inputs, SCALINGS, classes + 1, classes + 2)),
         row[likely:end].reshape((inputs, classes, 1 + classes)),
     )
 
@@ -140,12 +146,13 @@ def _advise(mix, scaling, likely, probabilities, memo):
                     memo[row, k] = np.nan
             continue
         top = _likeliest(p)
-        softmax(scaling[j, 0, :, 0], logs, memo[first + 1])
-        softmax(scaling[j, 1, :, 0], logs, memo[first + 2])
+        for k in range(SCALINGS):
+            softmax(scaling[j, k, :, 0], logs, memo[first + 1 + k])
+        shifted = memo[first + 1 + SCALINGS]
         for k in range(size):
             memo[first, k] = p[k]
-            memo[first + 3, k] = p[k] + likely[j, top, 1 + k] / (likely[j, top, 0] + LIKELY_PRIOR)
-        project_simplex(memo[first + 3])
+            shifted[k] = p[k] + likely[j, top, 1 + k] / (likely[j, top, 0] + LIKELY_PRIOR)
+        project_simplex(shifted)
         for kind in range(KINDS):
             opinion = memo[first + kind]
             square = 0.0
@@ -250,31 +257,37 @@ def _distance(x, y):
 
 
 @njit(cache=True, error_model="numpy")
-def _learn_shared(totals, mix, scaling, likely, prior, memo, g, y, matrix):
-    """Feed an outcome of scale g to everything that the points share, as for two classes."""
-    count, experts, size = scaling.shape[0], mix.shape[1], y.shape[0]
-    advice_loss = _distance(memo[0], y)
+def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
+    """Feed an outcome of scale g to the weights of the experts, as for two classes."""
+    advice_loss = _distance(advice, y)
+    totals[ADVICE_LOSS] += g * advice_loss
+    scale = rate * g
     whole = 0.0
-    for m in range(experts):
-        opinion = memo[1 + 2 * count + m]
+    for m in range(prior.shape[0]):
         loss = advice_loss
-        if opinion[0] == opinion[0]:
-            loss = _distance(opinion, y)
+        if opinions[m, 0] == opinions[m, 0]:
+            loss = _distance(opinions[m], y)
             mix[EXPERT_LOSS, m] += g * loss
             mix[AWAKE_LOSS, m] += g * advice_loss
-        mix[SHARE, m] *= np.exp(-g * loss)
+        mix[SHARE, m] *= np.exp(-scale * loss)
         whole += mix[SHARE, m]
-    totals[UPDATES] += 1.0
-    dealt = 1.0 / (totals[UPDATES] + 1.0)
+    dealt = scale / (mass + 1.0)
     kept = (1.0 - dealt) / whole
-    for m in range(experts):
+    for m in range(prior.shape[0]):
         mix[SHARE, m] = kept * mix[SHARE, m] + dealt * prior[m]
-    totals[ADVICE_LOSS] += g * advice_loss
+
+
+@njit(cache=True, error_model="numpy")
+def _learn_beliefs(scaling, likely, memo, g, y, matrix):
+    """Feed an outcome of scale g to what recalibrates every input that was there."""
+    count, size = scaling.shape[0], y.shape[0]
+    kept = KEPT if g == 1.0 else KEPT**g
     for j in range(count):
         p, logs = memo[1 + j], memo[1 + count + j]
         if p[0] == p[0]:
-            learn_scaling(scaling[j, 0], 1.0, logs, g, y, matrix)
-            learn_scaling(scaling[j, 1], KEPT, logs, g, y, matrix)
+            learn_scaling(scaling[j, 0], 1.0, 1.0 / SCALING_TIGHT, logs, g, y, matrix)
+            learn_scaling(scaling[j, 1], 1.0, 1.0 / SCALING_WIDE, logs, g, y, matrix)
+            learn_scaling(scaling[j, 2], kept, 1.0 / SCALING_WIDE, logs, g, y, matrix)
             top = _likeliest(p)
             likely[j, top, 0] += g
             for k in range(size):
@@ -292,12 +305,18 @@ def mesh_learn(
     """
     members, shares, targets, means, memo = ticket
     classes = y.shape[0]
-    totals, mix, scaling, likely = mesh_parts(row, prior.shape[0] // KINDS, classes)
+    inputs = prior.shape[0] // KINDS
+    totals, mix, scaling, likely = mesh_parts(row, inputs, classes)
+    rate = 1.0 / (1.0 + row[CROWD])
     square = 0.0
     for k in range(classes):
         square += y[k] * y[k]
     whole, advice_loss = 0.0, _distance(memo[0], y)
     for c in range(size):
+        # the mean of the points is that of their recommendations: only the squares differ
+        for k in range(classes):
+            s, q = points[members[c], k], targets[c, k]
+            row[ROUNDING] += g * shares[c] * (s * s - q * q)
         scale = shares[c] * g
         if realised:
             scale = g if c == drawn else 0.0
@@ -308,11 +327,13 @@ def mesh_learn(
         for k in range(classes):
             row[place + ONES + k] += scale * y[k]
         row[place + WEIGHT] += scale
-        row[place + ODDS] += scale * (advice_loss - _distance(means[c], y))
+        row[place + ODDS] += rate * scale * (advice_loss - _distance(means[c], y))
         row[LOST] += scale * _distance(targets[c], y)
         totals[PLAYED_LOSS] += scale * _distance(points[members[c]], y)
     if whole > 0.0:
-        _learn_shared(totals, mix, scaling, likely, prior, memo, whole, y, matrix)
+        opinions = memo[1 + 2 * inputs :]
+        _learn_mix(totals, mix, prior, opinions, memo[0], whole, rate, row[MASS] + whole, y)
+        _learn_beliefs(scaling, likely, memo, whole * np.sqrt(rate), y, matrix)
     count_event(row, g, square, delta, number)
     return row[MASS] >= end
 

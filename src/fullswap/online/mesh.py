@@ -10,10 +10,9 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import experts_mesh as kernel
-from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
-from fullswap.kernels.experts import KINDS
-from fullswap.kernels.logistic import SCALING_VARIANCE
+from fullswap.kernels.logistic import SCALING_TIGHT, SCALING_WIDE
 from fullswap.online.claims import Claim
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play, slack_of
@@ -23,12 +22,18 @@ from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agr
 from fullswap.theorems.recalibration import IMAGINED
 
 
+VARIANCES = np.array([SCALING_TIGHT, SCALING_WIDE, SCALING_WIDE])
+"""Of the recalibrations of an input, before anything is known."""
+
+
 class MeshExperts(ExpertRows, SimplexRows):
     """A play is (id, drawn, members, shares, what they recommend, their means, memo), arrays."""
 
     squared_diameter = 2.0
-    variance = SCALING_VARIANCE
-    last_kind = "shifted by likeliest class"
+    kinds = (
+        "", "recalibrated", "recalibrated widely", "recalibrated with forgetting",
+        "shifted by likeliest class",
+    )  # fmt: skip
 
     @property
     def width(self) -> int:  # type: ignore[override]
@@ -47,7 +52,7 @@ class MeshExperts(ExpertRows, SimplexRows):
 
     @property
     def _scaling(self) -> int:
-        return self.inputs * 2 * (self.spec.classes + 1) * (self.spec.classes + 2)
+        return self.inputs * kernel.SCALINGS * (self.spec.classes + 1) * (self.spec.classes + 2)
 
     @property
     def _likely(self) -> int:
@@ -60,10 +65,10 @@ class MeshExperts(ExpertRows, SimplexRows):
 
     def _blank_shared(self) -> Vector:
         size = self.spec.classes + 1
-        one = np.zeros((size, size + 1))
-        one[0, 0] = 1.0  # slope; biases start at 0
-        one[:, 1:] = np.eye(size) / SCALING_VARIANCE
-        recalibrations = np.tile(one.ravel(), 2 * self.inputs)
+        one = np.zeros((len(VARIANCES), size, size + 1))
+        one[:, 0, 0] = 1.0  # slope; biases start at 0
+        one[:, :, 1:] = np.eye(size) / VARIANCES[:, None, None]
+        recalibrations = np.tile(one.ravel(), self.inputs)
         return np.concatenate((self._blank_mix(), recalibrations, np.zeros(self._likely)))
 
     def _compile(self, layout: Layout) -> Any:
@@ -153,7 +158,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         targets, means, memo = vectors[:size], vectors[size : 2 * size], vectors[2 * size :]
         present = ~np.isnan(memo[1 : 1 + self.inputs]).any(axis=1)
         logs = memo[1 + self.inputs : 1 + 2 * self.inputs]
-        opinions = memo[1 + 2 * self.inputs :].reshape(self.inputs, KINDS, classes)
+        opinions = memo[1 + 2 * self.inputs :].reshape(self.inputs, kernel.KINDS, classes)
         if not (
             present.any()
             and (present.all() or self.spec.models > 1)
@@ -173,10 +178,13 @@ class MeshExperts(ExpertRows, SimplexRows):
         columns = self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES :]
         means = _means(weights, ones)
-        error = float((weights * np.square(self.points(int(row[LEVEL])) - means).sum(axis=1)).sum())
+        points = self.points(int(row[LEVEL]))
+        error = float((weights * np.square(points - means).sum(axis=1)).sum())
         regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
-        most = float(row[ROUNDING_MOST])
-        return self._claims(row, error, regret, most, most)
+        paid, most = float(row[ROUNDING]), float(row[ROUNDING_MOST])
+        noise = float((1 - np.square(points).sum(axis=1))[weights > 0].sum())
+        claim = self._calibration(row, error, regret, paid, most, noise)
+        return self._claims(row, claim, paid, most)
 
     def _check_learnt(self, row: Vector) -> None:
         columns, classes = self.point_columns(row), self.spec.classes
@@ -193,7 +201,9 @@ class MeshExperts(ExpertRows, SimplexRows):
             and vectors_agree(weights, _means(weights, ones), row)
             and (odds[weights == 0] == ODDS_BLANK).all()
             and (np.abs(odds - ODDS_BLANK) <= 2 * weights + slack).all()
-            and self._check_recalibrations(row, scaling[:, :, 0], scaling[:, :, 1:])
+            and self._check_beliefs(
+                row, scaling[:, :, 0], scaling[:, :, 1:], np.tile(VARIANCES, self.inputs)
+            )
             and (np.abs(likely[:, 1:]) <= likely[:, :1]).all()
             and likely[:, 0].sum() <= self.inputs * (row[MASS] + slack)
         )
