@@ -6,14 +6,16 @@ simplex the aggregating rule with weights w reads [VZ09]
     H_k = ln Σ_m w_m·exp(−‖m − e_k‖²),   q = the point of the simplex nearest to H/2,
 
 and then ‖q − y‖² ≤ −ln Σ_m w_m·exp(−‖m − y‖²) for every y of the simplex. What is forecast is a
-stationary distribution of "round q_s to the grid", on the first closed class that a search finds
-from the point nearest to the advice; rows are worked out as the search meets them.
+fixed point of s ↦ q_s on one simplex of the grid, searched from the one that holds the advice;
+where rounding spoils the search, a stationary distribution of "round q_s to the grid", on the first
+closed class found from the point nearest to the advice. Recommendations are worked out as a search
+meets them.
 
 Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 5·I experts,
 an input itself, rescaled from a tight prior, from a wide one, with forgetting, and shifted ·
 points (n, K) · prior (M,) · imagined: outcomes of value s that μ_s starts from · memo (1 + 2·I + M, K): rows advice A, inputs, centred
-logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps,
-dense, rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo),
+logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · search = (place, work) of it
+· walk = (scratch, stamps, dense, rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo),
 beside the size of the support. Columns of a row before its points: totals (2,), mix (3, M) as for
 two classes, scaling (I, 3, K + 1, K + 2): slope and K biases and their precision, three times · likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest.
 Columns of a point: WEIGHT, ODDS, ONES (K).
@@ -35,6 +37,7 @@ from fullswap.kernels.experts import (
     SHARE,
     TOTALS,
 )
+from fullswap.kernels.fixed_point import displace, fixed_point
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.logistic import (
     KEPT,
@@ -224,8 +227,35 @@ def _advised(source, state, row_indices, row_weights):
     )  # fmt: skip
 
 
+@events.implements(displace, Advised)
+def _displace(source, cells, corner, i, column):
+    size = source.points.shape[1]
+    target, mean = source.floats[2, :size], source.floats[3, :size]
+    _recommend(
+        source.points, source.row, source.base, source.imagined, i, source.advice, target, mean
+    )  # fmt: skip
+    column[0] = 1.0
+    total = 0.0
+    for k in range(corner.shape[0]):
+        total += target[k]
+        column[k + 1] = cells * total - corner[k]
+
+
+@njit(cache=True)
+def _place_at(floats, order, place):
+    """The simplex of the point that was located last: its base and order."""
+    d = place.shape[0] // 2
+    coordinate = 0.0
+    for k in range(d):
+        coordinate = max(floats[0, k], coordinate)
+        place[k] = int(np.rint(coordinate - floats[1, k]))
+        place[d + k] = order[k]
+
+
 @njit(cache=True, error_model="numpy")
-def mesh_forecast(points, row, base, imagined, lattice, walk, work, probabilities, inputs, ticket):
+def mesh_forecast(
+    points, row, base, imagined, lattice, search, limit, walk, work, probabilities, inputs, ticket
+):  # fmt: skip
     """Size of the support (the ticket is written), or −size if it needs more room."""
     members, shares, targets, means, memo = ticket
     scratch, stamps, dense, row_indices, row_weights = walk
@@ -233,14 +263,17 @@ def mesh_forecast(points, row, base, imagined, lattice, walk, work, probabilitie
     size = points.shape[1]
     _, mix, scaling, likely = mesh_parts(row, inputs, size)
     _advise(mix, scaling, likely, probabilities, memo)
-    # the search starts at the corner nearest to the advice
     _locate(memo[0], lattice, members, shares, floats, integers)
     start = members[_likeliest(shares[:size])]
-    stamps[0] += 1
     source = Advised(points, row, base, imagined, memo[0], lattice, floats, integers)
-    width = stationary_sparse(
-        source, row_indices, row_weights, start, scratch, stamps[0], dense, members, shares
-    )
+    place, room = search
+    _place_at(floats, integers, place)
+    width = fixed_point(source, lattice, place, room, limit, members, shares)
+    if width == 0:
+        stamps[0] += 1
+        width = stationary_sparse(
+            source, row_indices, row_weights, start, scratch, stamps[0], dense, members, shares
+        )
     if width > targets.shape[0]:
         return -width
     for c in range(width):
@@ -345,6 +378,8 @@ MeshSpec = events.spec_type(
     "imagined",
     "prior",
     "lattice",
+    "search",
+    "limit",
     "walk",
     "work",
     "matrix",
@@ -358,8 +393,8 @@ MeshSpec = events.spec_type(
 def _forecast(spec, points, row, level, contexts, t):
     inputs = spec.prior.shape[0] // KINDS
     return mesh_forecast(
-        points, row, spec.base, spec.imagined, spec.lattice, spec.walk, spec.work, contexts[t],
-        inputs, spec.ticket,
+        points, row, spec.base, spec.imagined, spec.lattice, spec.search, spec.limit, spec.walk,
+        spec.work, contexts[t], inputs, spec.ticket,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Recalibration of several classes: experts on a grid of the simplex, played by a closed class."""
+"""Recalibration of several classes: experts on a grid of the simplex, played by a fixed point."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agr
 from fullswap.theorems.recalibration import IMAGINED
 
 
+STEPS = 20
+"""Of a search for a fixed point, by classes and cells a side: hardly any takes a tenth."""
 VARIANCES = np.array([SCALING_TIGHT, SCALING_WIDE, SCALING_WIDE])
 """Of the recalibrations of an input, before anything is known."""
 
@@ -37,8 +39,8 @@ class MeshExperts(ExpertRows, SimplexRows):
 
     @property
     def width(self) -> int:  # type: ignore[override]
-        """Closed classes are rarely wider."""
-        return 4 * self.spec.classes
+        """One simplex; closed classes, which are rarely needed, are made room for then."""
+        return self.spec.classes
 
     @property
     def shared_columns(self) -> dict[str, int]:
@@ -79,8 +81,13 @@ class MeshExperts(ExpertRows, SimplexRows):
         # of a location: cumulative sums and fractional parts; of a recommendation: q and μ
         self._work = np.zeros((4, classes + 1)), np.zeros(classes + 1, np.int64)
         self._matrix = np.zeros((classes + 4, classes + 1))
+        d = classes - 1
+        room = np.zeros((d + 5, d + 2)), np.zeros((4, d + 2), np.int64)
+        self._search = np.zeros(2 * d, np.int64), room
+        self._limit = STEPS * classes * (self.spec.levels[0].cells + 1)
         self._arguments = (
-            *layout, self.spec.realised, IMAGINED, self.prior, self._lattice
+            *layout, self.spec.realised, IMAGINED, self.prior, self._lattice, self._search,
+            self._limit,
         )  # fmt: skip
         return self._with_room(self.width)
 
@@ -110,8 +117,8 @@ class MeshExperts(ExpertRows, SimplexRows):
             while size < 0:
                 ticket = self._ticket(len(self.kernel.walk[2]))
                 size = kernel.mesh_forecast(
-                    self._grid, row, self.base, IMAGINED, self._lattice, self.kernel.walk,
-                    self._work, context, self.inputs, ticket,
+                    self._grid, row, self.base, IMAGINED, self._lattice, self._search,
+                    self._limit, self.kernel.walk, self._work, context, self.inputs, ticket,
                 )  # fmt: skip
                 if size < 0:
                     self.widen(-2 * size)
