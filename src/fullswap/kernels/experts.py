@@ -119,9 +119,7 @@ def _advise(mix, beliefs, bins, memo):
         shifted = p + bins[j, cell, 1] / (bins[j, cell, 0] + BIN_PRIOR)
         memo[place] = p
         for k in range(3):
-            memo[place + 1 + k] = sigmoid(
-                beliefs[j, PLATT * k] + beliefs[j, PLATT * k + 1] * logit
-            )
+            memo[place + 1 + k] = sigmoid(beliefs[j, PLATT * k] + beliefs[j, PLATT * k + 1] * logit)
         for k in range(2):
             memo[place + 4 + k] = sigmoid(beliefs[j, SHIFTS + SHIFT * k] + logit)
         memo[place + 6] = min(max(shifted, 0.0), 1.0)

@@ -21,7 +21,6 @@ from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
 from fullswap.theorems.recalibration import IMAGINED
 
-
 STEPS = 20
 """Of a search for a fixed point, by classes and cells a side: hardly any takes a tenth."""
 VARIANCES = np.array([SCALING_TIGHT, SCALING_WIDE, SCALING_WIDE])
