@@ -13,12 +13,14 @@ meets them.
 
 Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 5·I experts,
 an input itself, rescaled from a tight prior, from a wide one, with forgetting, and shifted ·
-points (n, K) · prior (M,) · imagined: outcomes of value s that μ_s starts from · memo (1 + 2·I + M, K): rows advice A, inputs, centred
-logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · search = (place, work) of it
-· walk = (scratch, stamps, dense, rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo),
-beside the size of the support. Columns of a row before its points: totals (2,), mix (3, M) as for
-two classes, scaling (I, 3, K + 1, K + 2): slope and K biases and their precision, three times · likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest.
-Columns of a point: WEIGHT, ODDS, ONES (K).
+points (n, K) · prior (M,) · imagined: outcomes of value s that μ_s starts from · memo (1 + 2·I + M,
+K): rows advice A, inputs, centred logarithms, opinions · lattice as in
+``fullswap.kernels.fixed_point`` · search = (place, work) of it · walk = (scratch, stamps, dense,
+rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo), beside the
+size of the support. Columns of a row before its points: totals (2,), mix (3, M) as for two classes,
+scaling (I, 3, K + 1, K + 2): slope and K biases and their precision, three times · likely (I, K,
+1 + K): mass and errors by the class that the model holds likeliest. Columns of a point: WEIGHT,
+ODDS, ONES (K).
 """
 
 from typing import NamedTuple

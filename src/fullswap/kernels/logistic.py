@@ -1,9 +1,9 @@
 """Online logistic recalibration: Bayesian steps of a few parameters, one event after the other.
 
-Two classes: probability σ(intercept + slope·logit), or the slope is 1. K classes: ∝ exp(slope·logs_k + bias_k). The
-belief about the parameters is normal, θ with precision P; an event moves θ to the mode of what
-follows and adds the curvature there to P [P99]. With forgetting, P first falls back towards its
-prior, so that old events count for less and less.
+Two classes: probability σ(intercept + slope·logit), or the slope is 1. K classes: ∝ exp(slope·
+logs_k + bias_k). The belief about the parameters is normal, θ with precision P; an event moves θ to
+the mode of what follows and adds the curvature there to P [P99]. With forgetting, P first falls
+back towards its prior, so that old events count for less and less.
 """
 
 import numpy as np
