@@ -106,7 +106,7 @@ def recalibration_bound(p: Recalibration) -> float:
     >>> grid = [i / 20 for i in range(21)]
     >>> spread = sum(own_mean_cost(s) for s in grid)
     >>> round(recalibration_bound(Recalibration(10_000, 21, 10_000 / 1600, spread)), 1)
-    68.3
+    77.8
     """
     return min(p.squared_diameter * p.mass, recalibration_total(p))
 
@@ -138,7 +138,7 @@ def excess_bound(p: Excess) -> float:
     Examples
     --------
     >>> round(excess_bound(Excess(10_000, 21, 10_000 / 1600, 0.5)), 1)
-    14.2
+    12.3
     """
     d = p.squared_diameter
     kept = min(d * p.mass, p.points * d / 2 * math.log(1 / (1 - OWN_PRIOR)))
