@@ -39,7 +39,7 @@ class Recalibrator(OnlineForecaster):
     ----------
     step : float, str or None
         Issue only multiples of it: 0.05, 1/20 or "5%". None: a grid of 64 cells or more, finer
-        towards 0 and 1, which are themselves never issued; of several classes 231 to 495 vectors.
+        towards 0 and 1, which are themselves never issued; of several classes some hundred vectors.
     classes : int
         2 for yes-or-no events, up to 8.
     models : int

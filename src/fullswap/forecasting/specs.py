@@ -230,7 +230,7 @@ def _halvings(last: int) -> list[tuple[int, ...]]:
 # --- recalibration -------------------------------------------------------------------------------
 
 
-FEWEST_CELLS = {2: 64, 3: 20, 4: 10, 5: 8, 6: 6, 7: 5, 8: 4}
+FEWEST_CELLS = {2: 64, 3: 20, 4: 10, 5: 8, 6: 7, 7: 6, 8: 5}
 """Where no step is given, by classes. Drawing between neighbours 1/64 apart adds at most a
 thousandth to the Brier score; grids of several classes have some hundreds of points."""
 
