@@ -441,3 +441,17 @@ def test_guarantees_hold_for_events_that_are_learnt_in_parts(seed, parts):
         assert claim.measured <= claim.guaranteed + 1e-9
     extra = (math.e**2 - 3) / 4 * rt(40)
     assert excess[0].guaranteed == pytest.approx(min(40, excess_by_hand(40, 10, 0.5) + extra))
+
+
+def test_claims_know_their_noise_and_the_table_of_what_came_true():
+    p, y = overconfident(800)
+    recalibrator = Recalibrator(seed=1)
+    run = recalibrator.run(p, y)
+    claim = kind_behind(recalibrator).claims(row_of(recalibrator))[0]
+    used = np.unique(run.issued)
+    assert claim.noise == pytest.approx((used * (1 - used)).sum())
+    points, weights, means = claim.table
+    assert np.array_equal(points, used) and weights.sum() == pytest.approx(800)
+    for point, weight, mean in zip(points, weights, means, strict=True):
+        assert weight == (run.issued == point).sum()
+        assert mean == pytest.approx(y[run.issued == point].mean())
