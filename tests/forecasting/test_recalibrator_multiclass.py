@@ -94,16 +94,29 @@ def play(name, recalibrator, events, seed=0):
     return rows, model
 
 
-def calibration_by_hand(events, n, variance, far):
-    """Σδ + κ·Σ_s c_s + n·[ln(1/π) + 2·ln(1 + T/(κn))] with κ = 2 and π = ¼."""
-    own = math.log(4) + 2 * math.log1p(events / (2 * n))
-    return min(2 * events, events * variance + 2 * far + n * own)
+def rt(x):
+    return min(x, 1) + math.log(max(x, 1))
 
 
-def excess_by_hand(events, n, variance, prior):
-    """Σδ + n·ln(1/(1 − π)) + ln(T/prior)."""
-    kept = min(2 * events, n * math.log(4 / 3))
-    return min(2 * events, events * variance + kept + math.log(events / prior))
+def own_mean_cost(s):
+    """(A + B)²/4B: B the squared distance to the farthest corner, A = 2(‖s‖² − min s)."""
+    farthest = max(((s - e) ** 2).sum() for e in np.eye(len(s)))
+    return (2 * (s @ s - s.min()) + farthest) ** 2 / (4 * farthest)
+
+
+def calibration_by_hand(events, grid):
+    """Σδ + Σ_s[ln(1/π) + c_s] + (1 − 1/K)·n·Rt(T/n) with π = 1/10."""
+    n, classes = grid.points.shape
+    own = sum(math.log(10) + own_mean_cost(s) for s in grid.points)
+    learning = (1 - 1 / classes) * n * rt(events / n)
+    return min(2 * events, events * float(grid.variance) + own + learning)
+
+
+def excess_by_hand(events, grid, prior):
+    """Σδ + n·ln(1/(1 − π)) + ln((1 + T)/prior)."""
+    kept = min(2 * events, len(grid.points) * math.log(10 / 9))
+    advice = math.log((1 + events) / prior)
+    return min(2 * events, events * float(grid.variance) + kept + advice)
 
 
 @pytest.mark.theorem("recalibration")
@@ -122,10 +135,8 @@ def test_within_both_guarantees_against_adversaries(name, classes, cells):
         assert certificate.measured <= certificate.after_the_fact + 1e-8
         assert certificate.after_the_fact <= certificate.guaranteed
     grid = kuhn_simplex(Simplex(classes - 1), 1 / cells)
-    far = sum(max(((s - e) ** 2).sum() for e in np.eye(classes)) for s in grid.points)
-    n, variance = len(grid.points), float(grid.variance)
-    assert calibration.guaranteed == pytest.approx(calibration_by_hand(events, n, variance, far))
-    assert excess[0].guaranteed == pytest.approx(excess_by_hand(events, n, variance, 0.25))
+    assert calibration.guaranteed == pytest.approx(calibration_by_hand(events, grid))
+    assert excess[0].guaranteed == pytest.approx(excess_by_hand(events, grid, 0.5))
 
 
 @pytest.mark.parametrize("name", ["opposite", "turning", "mean-aware"])
@@ -182,12 +193,20 @@ def test_late_outcomes_break_the_guarantee_but_teach():
     assert mixture.weights @ mixture.points == pytest.approx([0.2, 0.2, 0.6], abs=0.1)
 
 
-def test_a_step_chosen_for_a_horizon():
-    steps = [Recalibrator(None, classes=3, horizon=horizon).step for horizon in (100, 100_000)]
-    assert steps[0] > steps[1]
-    recalibrator = Recalibrator(None, classes=3, horizon=1000)
-    others = [Recalibrator(1 / k, classes=3, horizon=1000).guarantee for k in range(1, 12)]
+def test_a_grid_chosen_for_a_horizon_is_never_coarse():
+    assert [Recalibrator(classes=k).step for k in (3, 4, 5)] == [1 / 20, 1 / 10, 1 / 8]
+    steps = [Recalibrator(classes=3, horizon=horizon).step for horizon in (100, 10**9)]
+    assert steps[0] == 1 / 20 > steps[1]
+    horizon = 10**8
+    recalibrator = Recalibrator(classes=3, horizon=horizon)
+    others = [Recalibrator(1 / k, classes=3, horizon=horizon).guarantee for k in range(20, 60)]
     assert recalibrator.guarantee == min(others)
+
+
+def test_forecasts_lie_on_one_simplex():
+    p, labels = overconfident(500, 3)
+    run = Recalibrator(classes=3, seed=1).run(p, labels)
+    assert run.weights.shape[1] == 3
 
 
 @pytest.mark.parametrize(
@@ -225,6 +244,4 @@ def test_run_refuses_what_does_not_fit():
         recalibrator.run(p, [0, 1])
     with pytest.raises(ValueError, match="step"):
         Recalibrator(1 / 200, classes=5)
-    with pytest.raises(ValueError, match="step"):
-        Recalibrator(None, classes=3)
     assert recalibrator.rounds == 0

@@ -30,16 +30,23 @@ def slow_mesh_rule(weights, opinions):
     return np.maximum(low - heights, 0) / 2
 
 
+def half_on_the_first(inputs, kinds):
+    """Half of all weight on what the inputs say, the rest equally on what is made of it."""
+    one = [0.5] + [0.5 / (kinds - 1)] * (kinds - 1)
+    return np.array([w / inputs for _ in range(inputs) for w in one])
+
+
 class SlowExperts:
     """The method as it is written down: lists, logarithms, every grid point every time."""
 
-    def __init__(self, cells, experts):
-        self.points = [k / cells for k in range(cells + 1)]
-        self.shares = [1 / experts] * experts
+    def __init__(self, points, inputs):
+        self.points = list(points)
+        self.prior = half_on_the_first(inputs, 7)
+        self.shares = self.prior
         self.outcomes = [[] for _ in self.points]
-        self.log_weights = [[math.log(0.75), math.log(0.25)] for _ in self.points]
-        self.errors = [[[] for _ in range(20)] for _ in range(experts // 4)]
-        self.updates = 0
+        self.log_weights = [[math.log(0.9), math.log(0.1)] for _ in self.points]
+        self.errors = [[[] for _ in range(20)] for _ in range(inputs)]
+        self.mass = 0.0
 
     def advice(self, opinions):
         awake = [m for m, opinion in enumerate(opinions) if not math.isnan(opinion)]
@@ -47,11 +54,11 @@ class SlowExperts:
 
     def shifted(self, j, p):
         errors = self.errors[j][min(int(20 * p), 19)]
-        shift = sum(g * e for g, e in errors) / (sum(g for g, _ in errors) + 20)
+        shift = sum(g * e for g, e in errors) / (sum(g for g, _ in errors) + 10)
         return min(max(p + shift, 0), 1)
 
     def mean(self, i):
-        seen = [*self.outcomes[i], (2.0, self.points[i])]
+        seen = [*self.outcomes[i], (1.0, self.points[i])]
         return sum(g * y for g, y in seen) / sum(g for g, _ in seen)
 
     def target(self, i, advice):
@@ -59,36 +66,37 @@ class SlowExperts:
         weights = [math.exp(x - top) for x in self.log_weights[i]]
         return slow_rule(weights, [advice, self.mean(i)])
 
-    def learn(self, advice, opinions, inputs, support, y):
+    def learn(self, advice, opinions, inputs, support, y, crowd=0):
+        """Feed an outcome to (point, scale) pairs while so many other events wait."""
         for i, g in support:
-            self.log_weights[i][0] -= 2 * g * (advice - y) ** 2
-            self.log_weights[i][1] -= 2 * g * (self.mean(i) - y) ** 2
+            self.log_weights[i][0] -= 2 * g / (1 + crowd) * (advice - y) ** 2
+            self.log_weights[i][1] -= 2 * g / (1 + crowd) * (self.mean(i) - y) ** 2
             self.outcomes[i].append((g, y))
-        g = sum(part for _, part in support)
-        said = [advice if math.isnan(m) else m for m in opinions]
-        weights = [
-            w * math.exp(-2 * g * (m - y) ** 2) for w, m in zip(self.shares, said, strict=True)
-        ]
-        self.updates += 1
-        dealt = 1 / (self.updates + 1)
-        self.shares = [(1 - dealt) * w / sum(weights) + dealt / len(weights) for w in weights]
+        whole = sum(part for _, part in support)
+        self.mass += whole
+        g = whole / (1 + crowd)
+        said = np.array([advice if math.isnan(m) else m for m in opinions])
+        weights = self.shares * np.exp(-2 * g * (said - y) ** 2)
+        dealt = g / (self.mass + 1)
+        self.shares = (1 - dealt) * weights / weights.sum() + dealt * self.prior
         for j, p in enumerate(inputs):
             if not math.isnan(p):
-                self.errors[j][min(int(20 * p), 19)].append((g, y - p))
+                error = (whole / math.sqrt(1 + crowd), y - p)
+                self.errors[j][min(int(20 * p), 19)].append(error)
 
 
 class SlowMeshExperts:
     """The same for K classes; points and opinions are vectors."""
 
-    def __init__(self, points, experts):
+    def __init__(self, points, inputs):
         self.points = [np.array(point) for point in points]
-        self.shares = np.full(experts, 1 / experts)
+        self.prior = half_on_the_first(inputs, 5)
+        self.shares = self.prior
         self.outcomes = [[] for _ in self.points]
-        self.odds = [math.log(0.25 / 0.75) for _ in self.points]
+        self.odds = [math.log(0.1 / 0.9) for _ in self.points]
         classes = len(self.points[0])
-        self.errors = [[[] for _ in range(classes)] for _ in range(experts // 4)]
-        self.updates = 0
-        self.lost = self.advice_loss = self.played_loss = self.squares = 0.0
+        self.errors = [[[] for _ in range(classes)] for _ in range(inputs)]
+        self.lost = self.advice_loss = self.played_loss = self.squares = self.mass = 0.0
 
     def advice(self, opinions):
         awake = ~np.isnan(opinions).any(axis=1)
@@ -101,31 +109,33 @@ class SlowMeshExperts:
         return nearest_vector(p + sum((g * e for g, e in errors), np.zeros(len(p))) / total)
 
     def mean(self, i):
-        seen = [*self.outcomes[i], (2.0, self.points[i])]
+        seen = [*self.outcomes[i], (1.0, self.points[i])]
         return sum(g * y for g, y in seen) / sum(g for g, _ in seen)
 
     def target(self, i, advice):
         own = 1 / (1 + math.exp(-self.odds[i]))
         return slow_mesh_rule(np.array([1 - own, own]), np.array([advice, self.mean(i)]))
 
-    def learn(self, advice, opinions, inputs, support, y):
+    def learn(self, advice, opinions, inputs, support, y, crowd=0):
         """Feed an outcome to (point, scale, recommended at the forecast) triples."""
         for i, g, target in support:
             self.lost += g * squared(target - y)
             self.played_loss += g * squared(self.points[i] - y)
-            self.odds[i] += g * (squared(advice - y) - squared(self.mean(i) - y))
+            self.odds[i] += g / (1 + crowd) * (squared(advice - y) - squared(self.mean(i) - y))
             self.outcomes[i].append((g, y))
         whole = sum(g for _, g, _ in support)
         self.squares += whole * squared(y)
         self.advice_loss += whole * squared(advice - y)
+        self.mass += whole
+        g = whole / (1 + crowd)
         said = np.where(np.isnan(opinions), advice, opinions)
-        weights = self.shares * np.exp(-whole * np.square(said - y).sum(axis=1))
-        self.updates += 1
-        dealt = 1 / (self.updates + 1)
-        self.shares = (1 - dealt) * weights / weights.sum() + dealt / len(weights)
+        weights = self.shares * np.exp(-g * np.square(said - y).sum(axis=1))
+        dealt = g / (self.mass + 1)
+        self.shares = (1 - dealt) * weights / weights.sum() + dealt * self.prior
         for j, p in enumerate(inputs):
             if not np.isnan(p).any():
-                self.errors[j][int(np.argmax(p))].append((whole, y - p))
+                error = (whole / math.sqrt(1 + crowd), y - p)
+                self.errors[j][int(np.argmax(p))].append(error)
 
 
 def squared(x):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fullswap import sets
 from fullswap.grids.kuhn import kuhn_simplex
-from fullswap.kernels.fixed_point import simplex_mix
+from fullswap.kernels.fixed_point import Means, fixed_point
 
 TARGETS = ("anywhere", "corners", "grid points", "themselves", "one face", "few", "one", "permuted")
 CELLS = {2: 60, 3: 20, 4: 9, 5: 6}
@@ -44,7 +44,7 @@ def mixed(grid, state, place, limit):
     members, weights = np.zeros(classes, np.int64), np.zeros(classes)
     lattice = (grid.locate.cells, grid.locate.strides, grid.locate.lookup)
     work = np.zeros((classes + 4, classes + 1)), np.zeros((4, classes + 1), np.int64)
-    size = simplex_mix(state, lattice, place, work, limit, members, weights)
+    size = fixed_point(Means(state), lattice, place, work, limit, members, weights)
     return members[:size], weights[:size]
 
 

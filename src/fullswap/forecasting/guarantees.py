@@ -10,7 +10,7 @@ import numpy as np
 from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate, Quantity, Subject, Table
 from fullswap.certificates.words import CONDITIONS, OFF, points
-from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, ROUNDING_MOST, ROUNDS
+from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, ROUNDING_MOST, ROUNDS, SHARED
 from fullswap.online.claims import Claim
 from fullswap.online.kind import Kind
 from fullswap.theorems import LEDGER
@@ -19,12 +19,8 @@ IN_TURN = (
     "use several in turn, for example one a lead time, so that each has its labels before it "
     "forecasts again"
 )
-LATE_LOG_LOSS = (
-    "labels came late, and for the log loss nothing is known then; "
-    f"use loss='squared', or {IN_TURN}"
-)
-LATE_AT_POINT = f"labels came late, and nothing is known for that; {IN_TURN}"
-LATE_ANYWHERE = (
+LATE = f"labels came late, and nothing is known for that in advance; {IN_TURN}"
+LATE_SCORES = (
     "labels came late, and a comparison of Brier scores needs each before the next forecast; "
     f"{IN_TURN}"
 )
@@ -32,14 +28,12 @@ LATE_ANYWHERE = (
 
 def broken_conditions(kind: Kind, row: Vector, claim: Claim | None = None) -> tuple[str, ...]:
     """Why nothing is known before the fact of a claim, by default of the calibration error."""
-    if claim is not None and claim.in_order and row[OVERLAP]:
-        return (LATE_ANYWHERE,)
     bound = claim.guaranteed if claim is not None else _bound_ahead(kind, row)
     if math.isfinite(bound):
         return ()
     if claim is not None and claim.quantity == Quantity.EXCESS_BRIER:
-        return (LATE_ANYWHERE,)
-    return (LATE_LOG_LOSS if kind.spec.loss == "log" else LATE_AT_POINT,)
+        return (LATE_SCORES,)
+    return (LATE,)
 
 
 def guarantee_of(kind: Kind, row: Vector) -> float | None:
@@ -58,7 +52,7 @@ def _bound_ahead(kind: Kind, row: Vector) -> float:
     ahead = float(kind.spec.horizon or 0)
     if ahead > mass:
         mass, rounding = ahead, kind.rounding_cost(level) * ahead
-    return kind.bound(mass, rounding, level, int(row[DELAY]), kind.whole(row))
+    return kind.bound(mass, rounding, level, kind.waiting(row), kind.whole(row))
 
 
 def certificates_of(kind: Kind, row: Vector) -> tuple[Certificate, ...]:
@@ -93,6 +87,7 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
         noise=None if claim.noise is None else scale * claim.noise,
         table=None if claim.table is None else _in_use(claim.table, scale),
         late=int(row[OVERLAP] if claim.in_order else row[DELAY]),
+        events=round(scale * float(row[MASS])) if row[SHARED] else None,
         squared_diameter=kind.squared_diameter,
         brier=None if claim.brier is None else scale * claim.brier,
         about=claim.about,

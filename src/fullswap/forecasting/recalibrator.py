@@ -39,15 +39,15 @@ class Recalibrator(OnlineForecaster):
     Parameters
     ----------
     step : float, str or None
-        Issue only multiples of it: 0.05, 1/20 or "5%". None: as fine as the horizon makes best, or
-        ever finer.
+        Issue only multiples of it: 0.05, 1/20 or "5%". None: a grid of 64 cells or more, finer
+        towards 0 and 1, which are themselves never issued; of several classes some hundred vectors.
     classes : int
-        2 for yes-or-no events, up to 5.
+        2 for yes-or-no events, up to 8.
     models : int
         How many models' probabilities come with each event. Of several, some may be absent
         (NaN); their experts then sleep.
     horizon : int or None
-        Number of events, for ``guarantee`` and for ``step=None``.
+        Number of events, for ``guarantee``; without a step, the grid is the best one for it.
     feedback : str
         "realised" or "distribution", as for ``Forecaster``.
     seed : int, Generator or None
@@ -70,7 +70,7 @@ class Recalibrator(OnlineForecaster):
 
     def __init__(
         self,
-        step: float | str | None = 0.05,
+        step: float | str | None = None,
         *,
         classes: int = 2,
         models: int = 1,
@@ -92,8 +92,9 @@ class Recalibrator(OnlineForecaster):
 
     @property
     def step(self) -> float | None:
-        """Forecasts are multiples of it; None if the grid is refined as events go by."""
-        return None if len(self.spec.levels) > 1 else 1 / self.spec.levels[0].cells
+        """Forecasts are multiples of it; None if none was given."""
+        lattice = self.spec.levels[0]
+        return None if lattice.shape == "tapered" else 1 / lattice.cells
 
     @property
     def classes(self) -> int:

@@ -12,8 +12,16 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.grids.kuhn import simplex_geometry
-from fullswap.online.expert_rows import spread_of
-from fullswap.online.lattices import MOST_CELLS, MOST_POINTS, Lattice, logits, sines, tapered
+from fullswap.online.expert_rows import premises_of
+from fullswap.online.lattices import (
+    MOST_CELLS,
+    MOST_POINTS,
+    TAPERED_LENGTH,
+    Lattice,
+    logits,
+    sines,
+    tapered,
+)
 from fullswap.online.line_rows import line_rounding
 from fullswap.online.spec import Spec
 from fullswap.sets import Simplex
@@ -27,7 +35,7 @@ from fullswap.theorems.means import (
     class_means_cost,
     line_means_cost,
 )
-from fullswap.theorems.recalibration import Recalibration, recalibration_total
+from fullswap.theorems.recalibration import recalibration_total
 
 MOST_LOOKUP = 20_000_000
 """Entries of the table from lattice points of a simplex to its grid points."""
@@ -95,18 +103,17 @@ def experts_spec(
     steps: int | None, classes: int, models: int, horizon: int | None, feedback: str,
     max_weight: float,
 ) -> Spec:  # fmt: skip
-    """Events with models' probabilities; no steps: the best for the horizon, or ever more."""
+    """Events with models' probabilities; no steps: a fine grid, finer for many events."""
     shape = "even" if classes == 2 else "simplex"
     starts: tuple[float, ...] = (0.0,)
     if steps is not None:
         levels: tuple[Lattice, ...] = (Lattice(shape, steps),)
     elif horizon is not None:
-        levels = (Lattice(shape, _best_cells(horizon, classes)),)
+        levels = (_experts_lattice(_best_cells(horizon, classes), classes),)
     elif classes == 2:
-        theorem = _ROW_5.with_cost(_experts_learning, restarts=False)
-        levels, starts = _levels(theorem, squared_loss(), _experts_geometry, None, "even")
+        levels, starts = _experts_levels()
     else:
-        checks.refuse("step", "be given for several classes if the horizon is not", None)
+        levels = (_experts_lattice(FEWEST_CELLS[classes], classes),)
     if not _fits(levels[0].cells, classes):
         most = next(cells for cells in range(levels[0].cells, 0, -1) if _fits(cells, classes))
         checks.refuse("step", f"be at least 1/{most} for {classes} classes", f"1/{levels[0].cells}")
@@ -267,16 +274,46 @@ def _halvings(last: int) -> list[tuple[int, ...]]:
 # --- recalibration -------------------------------------------------------------------------------
 
 
-def _experts_geometry(cells: int) -> Geometry | None:
-    if cells > MOST_TUNED_CELLS:
-        return None
-    return Geometry(cells + 1, 0.5 / cells, 0.0, 0.25 / cells**2)
+FEWEST_CELLS = {2: 64, 3: 20, 4: 10, 5: 8, 6: 7, 7: 6, 8: 5}
+"""Where no step is given, by classes. Drawing between neighbours 1/64 apart adds at most a
+thousandth to the Brier score; grids of several classes have some hundreds of points."""
 
 
-def _experts_learning(c: Constants, n: int, rounds: float) -> float:
-    """What the sub-learners on n evenly spaced points cost, without the trivial bound."""
-    spread = spread_of(Lattice("even", n - 1), 2)
-    return recalibration_total(Recalibration(rounds, n, 0.0, spread))
+def _experts_lattice(cells: int, classes: int) -> Lattice:
+    return Lattice("tapered" if classes == 2 else "simplex", cells)
+
+
+def _experts_total(mass: float, cells: int, classes: int) -> float:
+    """The bound on a grid with so many cells, without the trivial one."""
+    lattice = _experts_lattice(cells, classes)
+    if classes == 2:
+        delta = (TAPERED_LENGTH / cells) ** 2 / 4
+    else:
+        delta = simplex_geometry(Simplex(classes - 1), cells).variance
+    return recalibration_total(premises_of(lattice, classes, mass, mass * delta))
+
+
+@lru_cache
+def _experts_levels() -> Levels:
+    """Cells that double as soon as the bound is smaller for it."""
+    cells, mass = FEWEST_CELLS[2], 1
+    lattices, starts = [_experts_lattice(cells, 2)], [0.0]
+    while cells < MOST_TUNED_CELLS:
+        while _experts_total(mass, 2 * cells, 2) > _experts_total(mass, cells, 2):
+            mass *= 2
+        low = mass // 2
+        while mass - low > 1:
+            middle = (low + mass) // 2
+            if _experts_total(middle, 2 * cells, 2) > _experts_total(middle, cells, 2):
+                low = middle
+            else:
+                mass = middle
+        if mass > checks.MOST_EVENTS:
+            break
+        cells *= 2
+        lattices.append(_experts_lattice(cells, 2))
+        starts.append(float(mass))
+    return tuple(lattices), tuple(starts)
 
 
 def _fits(cells: int, classes: int) -> bool:
@@ -287,22 +324,12 @@ def _fits(cells: int, classes: int) -> bool:
 
 @lru_cache
 def _best_cells(horizon: int, classes: int) -> int:
-    """The number of cells with the smallest bound for this many events."""
-    shape, squared_diameter = ("even", 1.0) if classes == 2 else ("simplex", 2.0)
-    best, lowest, worse, cells = 1, math.inf, 0, 0
+    """The number of cells with the smallest bound for this many events; never too few."""
+    best, lowest, worse, cells = 0, math.inf, 0, FEWEST_CELLS[classes] - 1
     # the bound falls, then grows; a few steps past its minimum settle it
     while worse < 3 and cells < MOST_TUNED_CELLS and _fits(cells + 1, classes):
         cells += 1
-        lattice = Lattice(shape, cells)
-        geometry = simplex_geometry(Simplex(classes - 1), cells)
-        # on a line two entries of a vector move together: half their variance is the forecast's
-        variance = geometry.variance / 2 if classes == 2 else geometry.variance
-        value = recalibration_total(
-            Recalibration(
-                horizon, geometry.size, horizon * variance, spread_of(lattice, classes),
-                squared_diameter,
-            )
-        )  # fmt: skip
+        value = _experts_total(horizon, cells, classes)
         worse = 0 if value < lowest else worse + 1
         if value < lowest:
             best, lowest = cells, value

@@ -75,7 +75,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         self,
         classifier: base.Classifier | None = None,
         *,
-        step: float | str | None = 0.05,
+        step: float | str | None = None,
         horizon: int | None = None,
         feedback: str = "realised",
         max_weight: float = 1.0,

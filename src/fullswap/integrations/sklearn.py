@@ -105,7 +105,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self,
         estimator: Any = None,
         *,
-        step: float | str | None = 0.05,
+        step: float | str | None = None,
         horizon: int | None = None,
         feedback: str = "realised",
         multiclass: str = "auto",

@@ -7,12 +7,13 @@ about what a stream has learnt.
 - LEVEL: which grid is in play · ROUNDS: events with an outcome · NEXT_ID: id of the next forecast
 - LEARNT: id of the forecast that was learnt last (−1: none, or a run)
 - MASS: Σ g of the scales g = weight/max_weight of these events
-- DELAY: most forecasts that waited at a grid point when it learnt · OVERLAP: the same anywhere
+- DELAY: most other events that waited at a grid point when it learnt · OVERLAP: the same anywhere
 - ROUNDING_MOST: Σ g·δ, δ the most that a round can lose on its grid · ROUNDING: Σ g·δ_t as it was
 - LOST: Σ g·ℓ(q) of what the grid points recommended when they forecast · SQUARES: Σ g·‖y‖²
 - HINT: where the next search starts
-- CROWD: forecasts that wait besides the one whose outcome is being learnt; 0 between events
+- CROWD: while an outcome is learnt, the other events that waited then or when it was forecast
 - PARTIAL: Σ g·(1 − g): 0 as long as every scale is 0 or 1
+- SHARED: events of several forecasts that were resolved at once
 - CELLS: Σ g·δ, δ the most that a round can lose in its very cell of the grid
 """
 
@@ -31,6 +32,7 @@ about what a stream has learnt.
     HINT,
     CROWD,
     PARTIAL,
+    SHARED,
     CELLS,
-) = range(15)
-HEAD = 15
+) = range(16)
+HEAD = 16

@@ -1,8 +1,9 @@
 """One event of recalibration by experts, two levels of them, on a line of grid points.
 
-First level, one for all points: every model's probability p, two logistic recalibrations of it
-(one remembers everything, one forgets), and p shifted by the mean error of its bin. Vovk's
-aggregating rule merges them into one advice A. Second level, at each grid point s: A against the
+First level, one for all points: every model's probability p, logistic recalibrations of it
+(intercept and slope from a tight and from a wide prior, and with forgetting; the intercept alone,
+with and without forgetting), and p shifted by the mean error of its bin. Vovk's aggregating rule
+merges them into one advice A. Second level, at each grid point s: A against the
 mean μ_s of the outcomes seen there, merged by the same rule into the recommendation q_s.
 A crossing of s ↦ q_s is what is forecast.
 
@@ -12,10 +13,13 @@ For the squared loss and outcomes in [0, 1] the rule with weights w reads [HKW98
 
 and then (q − y)² ≤ −½·ln Z_y for every y in [0, 1].
 
-Symbols: J models · I = J inputs, or J + 1 with the pool of several models (mean logit) · M = 4·I
-experts of the first level, four an input · prior (M,) · imagined = κ, events with mean s that μ_s
+Where b other events wait when an outcome is learnt (CROWD), it counts for less: both levels of the
+rule take it with the scale g/(1 + b), recalibrations with g/√(1 + b).
+
+Symbols: J models · I = J inputs, or J + 1 with the pool of several models (mean logit) · M = 7·I
+experts of the first level, seven an input · prior (M,) · imagined: outcomes of value s that μ_s
 starts from · memo (5 + 2·I + M,): all that was known at the forecast, layout as named below. NaN
-marks an absent model. Columns of a row before its points: totals (3,), mix (3, M), platt (I, 10),
+marks an absent model. Columns of a row before its points: totals (2,), mix (3, M), beliefs (I, 19),
 bins (I, C, 2), as named below; columns of a point: WEIGHT, ONES, ODDS.
 """
 
@@ -23,29 +27,41 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS, NEXT_ID, ROUNDING
-from fullswap.kernels.logistic import KEPT, learn_platt, sigmoid
+from fullswap.kernels.columns import CELLS, CROWD, HEAD, LOST, MASS, NEXT_ID, ROUNDING
+from fullswap.kernels.logistic import (
+    KEPT,
+    SHIFT_KEPT,
+    TIGHT,
+    WIDE,
+    learn_platt,
+    learn_shift,
+    sigmoid,
+)
 from fullswap.kernels.philox import uniform
 
 WEIGHT, ONES, ODDS = range(3)
 """Columns of a point: G = Σg · Σg·y · ln of weight of μ_s over A's."""
 COLUMNS = 3
-UPDATES, ADVICE_LOSS, PLAYED_LOSS = range(3)
-"""Totals: updates of the advice · Σg·(A − y)² · Σg·(s − y)² of the points that learnt."""
-TOTALS = 3
+ADVICE_LOSS, PLAYED_LOSS = range(2)
+"""Totals: Σg·(A − y)² · Σg·(s − y)² of the points that learnt."""
+TOTALS = 2
 SHARE, EXPERT_LOSS, AWAKE_LOSS = range(3)
 """Rows of a mix: weight · Σg·(m − y)² · Σg·(A − y)² while the expert was awake."""
 ADVICE, LEFT_TARGET, LEFT_MEAN, RIGHT_TARGET, RIGHT_MEAN = range(5)
 """Head of a memo: A · q and μ of the left and of the right point; then I inputs, I logits, M
 opinions."""
 MEMO_HEAD = 5
-KINDS = 4
-"""Experts an input: itself, recalibrated, recalibrated with forgetting, shifted by its bin."""
-PLATT = 10
-"""Two online logistic recalibrations of five numbers each."""
+KINDS = 7
+"""Experts an input: itself, recalibrated from a tight prior, from a wide one, with forgetting, its
+intercept alone, the same with forgetting, shifted by its bin."""
+PLATT, SHIFT = 5, 2
+"""Numbers of a recalibration: intercept, slope and what is known of them; or an intercept."""
+SHIFTS = 3 * PLATT
+BELIEFS = SHIFTS + 2 * SHIFT
+"""Of an input: three recalibrations, then two of the intercept alone."""
 BINS = 20
 """Bins of a model's probability whose mean error one expert corrects."""
-BIN_PRIOR = 20.0
+BIN_PRIOR = 10.0
 """Events that a bin's mean error must outweigh."""
 LOGIT_EDGE = 1e-4
 """Logits are taken of probabilities cut to [edge, 1 − edge]."""
@@ -53,27 +69,27 @@ LOGIT_EDGE = 1e-4
 
 @njit(cache=True, forceinline=True)
 def experts_parts(row, inputs):
-    """Totals, mix, platt and bins as views of a row."""
+    """Totals, mix, beliefs and bins as views of a row."""
     count = KINDS * inputs
     mix = HEAD + TOTALS
-    platt = mix + 3 * count
-    bins = platt + PLATT * inputs
+    beliefs = mix + 3 * count
+    bins = beliefs + BELIEFS * inputs
     end = bins + 2 * BINS * inputs
     return (
         row[HEAD:mix],
-        row[mix:platt].reshape((3, count)),
-        row[platt:bins].reshape((inputs, PLATT)),
+        row[mix:beliefs].reshape((3, count)),
+        row[beliefs:bins].reshape((inputs, BELIEFS)),
         row[bins:end].reshape((inputs, BINS, 2)),
     )
 
 
 @njit(cache=True, error_model="numpy")
-def _advise(mix, platt, bins, memo):
+def _advise(mix, beliefs, bins, memo):
     """Fill the memo's logits, opinions and aggregate advice A for the inputs that it holds.
 
     The first J inputs are the models' probabilities, NaN where one is absent (not all).
     """
-    count = platt.shape[0]
+    count = beliefs.shape[0]
     models = count - 1 if count > 1 else 1
     total, present = 0.0, 0
     for j in range(models):
@@ -102,9 +118,11 @@ def _advise(mix, platt, bins, memo):
         cell = min(int(p * BINS), BINS - 1)
         shifted = p + bins[j, cell, 1] / (bins[j, cell, 0] + BIN_PRIOR)
         memo[place] = p
-        memo[place + 1] = sigmoid(platt[j, 0] + platt[j, 1] * logit)
-        memo[place + 2] = sigmoid(platt[j, 5] + platt[j, 6] * logit)
-        memo[place + 3] = min(max(shifted, 0.0), 1.0)
+        for k in range(3):
+            memo[place + 1 + k] = sigmoid(beliefs[j, PLATT * k] + beliefs[j, PLATT * k + 1] * logit)
+        for k in range(2):
+            memo[place + 4 + k] = sigmoid(beliefs[j, SHIFTS + SHIFT * k] + logit)
+        memo[place + 6] = min(max(shifted, 0.0), 1.0)
         for k in range(KINDS):
             opinion = memo[place + k]
             weight = mix[SHARE, KINDS * j + k] * np.exp(-2.0 * opinion * opinion)
@@ -135,30 +153,38 @@ def recommend(points, row, base, imagined, i, advice):
 def _crossing(points, row, base, imagined, memo):
     """Neighbours and the share of the left one; what they recommend goes to the memo.
 
-    Gallops from the cell of A, so that usually two points are asked. As 0 ≤ q ≤ 1 and the grid
-    reaches from 0 to 1, there is always a crossing inside.
+    Gallops from the cell of A, so that usually two points are asked. Above all points the last one
+    is played alone, below them the first.
     """
     last = points.shape[0] - 1
     advice = memo[ADVICE]
-    low = min(int(advice * last), last - 1)
-    high = low + 1
+    low, high = 0, last
+    while high - low > 1:
+        middle = (low + high) // 2
+        if points[middle] <= advice:
+            low = middle
+        else:
+            high = middle
     step = 1
     low_target, low_mean = recommend(points, row, base, imagined, low, advice)
     if low_target >= points[low]:
+        high = low + 1
         high_target, high_mean = recommend(points, row, base, imagined, high, advice)
-        while high_target > points[high] and high < last:
+        while high_target > points[high]:
             low, low_target, low_mean = high, high_target, high_mean
+            if high == last:
+                break
             step *= 2
             high = min(high + step, last)
             high_target, high_mean = recommend(points, row, base, imagined, high, advice)
     else:
         high, high_target, high_mean = low, low_target, low_mean
-        low = max(high - 1, 0)
-        low_target, low_mean = recommend(points, row, base, imagined, low, advice)
-        while low_target < points[low] and low > 0:
+        while low_target < points[low]:
             high, high_target, high_mean = low, low_target, low_mean
-            step *= 2
+            if low == 0:
+                break
             low = max(low - step, 0)
+            step *= 2
             low_target, low_mean = recommend(points, row, base, imagined, low, advice)
     while high - low > 1:
         middle = (low + high) // 2
@@ -170,7 +196,7 @@ def _crossing(points, row, base, imagined, memo):
     left_excess = low_target - points[low]
     right_excess = points[high] - high_target
     excess = left_excess + right_excess
-    share = right_excess / excess if excess > 0.0 else 1.0
+    share = right_excess / excess if low < high and excess > 0.0 else 1.0
     memo[LEFT_TARGET], memo[LEFT_MEAN] = low_target, low_mean
     memo[RIGHT_TARGET], memo[RIGHT_MEAN] = high_target, high_mean
     return low, high, share
@@ -179,58 +205,83 @@ def _crossing(points, row, base, imagined, memo):
 @njit(cache=True, error_model="numpy")
 def experts_forecast(points, row, base, imagined, inputs, memo):
     """The two points and the share of the left one; the memo is filled, the row stays."""
-    _, mix, platt, bins = experts_parts(row, inputs)
-    _advise(mix, platt, bins, memo)
+    _, mix, beliefs, bins = experts_parts(row, inputs)
+    _advise(mix, beliefs, bins, memo)
     return _crossing(points, row, base, imagined, memo)
 
 
 @njit(cache=True, forceinline=True)
-def _learn_point(points, row, base, totals, i, g, y, target, mean, advice):
+def _learn_point(points, row, base, totals, i, g, rate, y, target, mean, advice):
     """Feed the outcome to point i; what it recommended is charged as of the forecast."""
     place = base + COLUMNS * i
     row[LOST] += g * (target - y) * (target - y)
-    row[place + ODDS] += 2.0 * g * ((advice - y) * (advice - y) - (mean - y) * (mean - y))
+    odds = 2.0 * g * rate * ((advice - y) * (advice - y) - (mean - y) * (mean - y))
+    row[place + ODDS] += odds
     row[place + WEIGHT] += g
     row[place + ONES] += g * y
     totals[PLAYED_LOSS] += g * (points[i] - y) * (points[i] - y)
 
 
 @njit(cache=True, error_model="numpy")
-def _learn_shared(totals, mix, platt, bins, prior, memo, g, y):
-    """Feed an outcome of scale g to everything that the points share.
+def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
+    """Feed an outcome of scale g to the weights of the experts.
 
-    Weights w ∝ w·exp(−2g·loss), then a share 1/(updates + 1) of all weight is dealt out anew by
-    the prior: so the best expert may change, at a price of ½·ln(updates). An absent expert
-    counts as having said A, so its weight among the others stays [HKW98].
+    Weights w ∝ w·exp(−2·rate·g·loss), then a share rate·g/(mass + 1) of all weight is dealt out
+    anew by the prior: so the best expert may change, at a price of ½·ln(1 + mass). An absent
+    expert counts as having said A, so its weight among the others stays [HKW98].
     """
-    count, experts = platt.shape[0], mix.shape[1]
-    first = MEMO_HEAD + 2 * count
-    advice_loss = (memo[ADVICE] - y) * (memo[ADVICE] - y)
+    advice_loss = (advice - y) * (advice - y)
+    totals[ADVICE_LOSS] += g * advice_loss
+    scale = rate * g
     whole = 0.0
-    for m in range(experts):
-        opinion = memo[first + m]
+    for m in range(prior.shape[0]):
         loss = advice_loss
-        if opinion == opinion:
-            loss = (opinion - y) * (opinion - y)
+        if opinions[m] == opinions[m]:
+            loss = (opinions[m] - y) * (opinions[m] - y)
             mix[EXPERT_LOSS, m] += g * loss
             mix[AWAKE_LOSS, m] += g * advice_loss
-        weight = mix[SHARE, m] * np.exp(-2.0 * g * loss)
+        weight = mix[SHARE, m] * np.exp(-2.0 * scale * loss)
         mix[SHARE, m] = weight
         whole += weight
-    totals[UPDATES] += 1.0
-    dealt = 1.0 / (totals[UPDATES] + 1.0)
+    dealt = scale / (mass + 1.0)
     kept = (1.0 - dealt) / whole
-    for m in range(experts):
+    for m in range(prior.shape[0]):
         mix[SHARE, m] = kept * mix[SHARE, m] + dealt * prior[m]
-    totals[ADVICE_LOSS] += g * advice_loss
+
+
+@njit(cache=True, error_model="numpy")
+def _learn_beliefs(beliefs, bins, memo, g, y):
+    """Feed an outcome of scale g to what recalibrates every input that was there."""
+    count = beliefs.shape[0]
+    kept = KEPT if g == 1.0 else KEPT**g
+    shift_kept = SHIFT_KEPT if g == 1.0 else SHIFT_KEPT**g
     for j in range(count):
-        p, logit = memo[MEMO_HEAD + j], memo[MEMO_HEAD + count + j]
+        p, logit, state = memo[MEMO_HEAD + j], memo[MEMO_HEAD + count + j], beliefs[j]
         if p == p:
-            learn_platt(platt[j], 0, 1.0, logit, g, y)
-            learn_platt(platt[j], 5, KEPT, logit, g, y)
+            learn_platt(state, 0, 1.0, 1.0 / TIGHT, logit, g, y)
+            learn_platt(state, PLATT, 1.0, 1.0 / WIDE, logit, g, y)
+            learn_platt(state, 2 * PLATT, kept, 1.0 / WIDE, logit, g, y)
+            learn_shift(state, SHIFTS, 1.0, 1.0 / TIGHT, logit, g, y)
+            learn_shift(state, SHIFTS + SHIFT, shift_kept, 1.0 / TIGHT, logit, g, y)
             cell = min(int(p * BINS), BINS - 1)
             bins[j, cell, 0] += g
             bins[j, cell, 1] += g * (y - p)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _rounded(points, left, right, share, memo):
+    """δ_t: how much more than their recommendations the points can lose, whatever the outcome."""
+    s, target = points[left], memo[LEFT_TARGET]
+    if left == right:
+        # an end alone, whose recommendation lies outside: the worst outcome is on that side
+        if target < s:
+            return s * s - target * target
+        return (1.0 - s) * (1.0 - s) - (1.0 - target) * (1.0 - target)
+    gap = points[right] - s
+    x = points[right] - share * gap
+    # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
+    spread = share * (target - x) ** 2 + (1.0 - share) * (memo[RIGHT_TARGET] - x) ** 2
+    return share * (1.0 - share) * gap * gap - spread
 
 
 @njit(cache=True, error_model="numpy")
@@ -241,21 +292,28 @@ def experts_learn(
 
     ``drawn`` is 0 for the left point, 1 for the right; realised feedback goes there alone.
     """
-    totals, mix, platt, bins = experts_parts(row, prior.shape[0] // KINDS)
+    inputs = prior.shape[0] // KINDS
+    totals, mix, beliefs, bins = experts_parts(row, inputs)
     if g > 0.0:
         left_g, right_g = share * g, (1.0 - share) * g
         if realised:
             left_g, right_g = (0.0, g) if drawn else (g, 0.0)
         advice = memo[ADVICE]
+        rate = 1.0 / (1.0 + row[CROWD])
         if left_g > 0.0:
-            _learn_point(points, row, base, totals, left, left_g, y, memo[LEFT_TARGET],
+            _learn_point(points, row, base, totals, left, left_g, rate, y, memo[LEFT_TARGET],
                          memo[LEFT_MEAN], advice)  # fmt: skip
         if right_g > 0.0:
-            _learn_point(points, row, base, totals, right, right_g, y, memo[RIGHT_TARGET],
+            _learn_point(points, row, base, totals, right, right_g, rate, y, memo[RIGHT_TARGET],
                          memo[RIGHT_MEAN], advice)  # fmt: skip
-        gap = points[right] - points[left]
-        row[ROUNDING] += g * gap * gap * share * (1.0 - share)
-        _learn_shared(totals, mix, platt, bins, prior, memo, g, y)
+        row[ROUNDING] += g * _rounded(points, left, right, share, memo)
+        edge = 0.5 * (points[right] - points[left])
+        if left == right:
+            edge = min(points[left], 1.0 - points[left])
+        row[CELLS] += g * edge * edge
+        opinions = memo[MEMO_HEAD + 2 * inputs :]
+        _learn_mix(totals, mix, prior, opinions, advice, g, rate, row[MASS] + g, y)
+        _learn_beliefs(beliefs, bins, memo, g * np.sqrt(rate), y)
     events.count_event(row, g, y * y, delta, number)
 
 

@@ -6,17 +6,21 @@ simplex the aggregating rule with weights w reads [VZ09]
     H_k = ln Σ_m w_m·exp(−‖m − e_k‖²),   q = the point of the simplex nearest to H/2,
 
 and then ‖q − y‖² ≤ −ln Σ_m w_m·exp(−‖m − y‖²) for every y of the simplex. What is forecast is a
-stationary distribution of "round q_s to the grid", on the first closed class that a search finds
-from the point nearest to the advice; rows are worked out as the search meets them.
+fixed point of s ↦ q_s on one simplex of the grid, searched from the one that holds the advice;
+where rounding spoils the search, a stationary distribution of "round q_s to the grid", on the first
+closed class found from the point nearest to the advice. Recommendations are worked out as a search
+meets them.
 
-Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 4·I experts ·
-points (n, K) · prior (M,) · imagined = κ · memo (1 + 2·I + M, K): rows advice A, inputs, centred
-logarithms, opinions · lattice as in ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps,
-dense, rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo),
-beside the size of the support. Columns of a row before its points: totals (3,), mix (3, M) as for
-two classes, scaling (I, 2, K + 1, K + 2): slope and K biases and their precision, keeping and
-forgetting · likely (I, K, 1 + K): mass and errors by the class that the model holds likeliest.
-Columns of a point: WEIGHT, ODDS, ONES (K).
+Symbols: K classes · J models · I = J, or J + 1 with the pool of several models · M = 5·I experts,
+an input itself, rescaled from a tight prior, from a wide one, with forgetting, and shifted ·
+points (n, K) · prior (M,) · imagined: outcomes of value s that μ_s starts from · memo (1 + 2·I + M,
+K): rows advice A, inputs, centred logarithms, opinions · lattice as in
+``fullswap.kernels.fixed_point`` · search = (place, work) of it · walk = (scratch, stamps, dense,
+rows, splits) · ticket = (members (w,), shares (w,), targets (w, K), means (w, K), memo), beside the
+size of the support. Columns of a row before its points: totals (2,), mix (3, M) as for two classes,
+scaling (I, 3, K + 1, K + 2): slope and K biases and their precision, three times · likely (I, K,
+1 + K): mass and errors by the class that the model holds likeliest. Columns of a point: WEIGHT,
+ODDS, ONES (K).
 """
 
 from typing import NamedTuple
@@ -25,25 +29,32 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS
+from fullswap.kernels.columns import CELLS, CROWD, HEAD, LOST, MASS, ROUNDING
 from fullswap.kernels.events import count_event
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,
     EXPERT_LOSS,
-    KINDS,
     PLAYED_LOSS,
     SHARE,
     TOTALS,
-    UPDATES,
 )
+from fullswap.kernels.fixed_point import displace, fixed_point
 from fullswap.kernels.kuhn import kuhn_locate_one
-from fullswap.kernels.logistic import KEPT, learn_scaling, softmax
+from fullswap.kernels.logistic import (
+    KEPT,
+    SCALING_TIGHT,
+    SCALING_WIDE,
+    learn_scaling,
+    softmax,
+)
 from fullswap.kernels.projection import project_simplex
 from fullswap.kernels.stationary import meet, stationary_sparse
 
 WEIGHT, ODDS, ONES = range(3)
 """Columns of a point: G = Σg · ln of weight of μ_s over A's · Σg·y (K)."""
+KINDS, SCALINGS = 5, 3
+"""Experts an input, and those of them that rescale it."""
 LIKELY_PRIOR = 20.0
 """Events that a class's mean error must outweigh."""
 EDGE = 1e-4
@@ -56,12 +67,12 @@ def mesh_parts(row, inputs, classes):
     count = KINDS * inputs
     mix = HEAD + TOTALS
     scaling = mix + 3 * count
-    likely = scaling + inputs * 2 * (classes + 1) * (classes + 2)
+    likely = scaling + inputs * SCALINGS * (classes + 1) * (classes + 2)
     end = likely + inputs * classes * (1 + classes)
     return (
         row[HEAD:mix],
         row[mix:scaling].reshape((3, count)),
-        row[scaling:likely].reshape((inputs, 2, classes + 1, classes + 2)),
+        row[scaling:likely].reshape((inputs, SCALINGS, classes + 1, classes + 2)),
         row[likely:end].reshape((inputs, classes, 1 + classes)),
     )
 
@@ -140,12 +151,13 @@ def _advise(mix, scaling, likely, probabilities, memo):
                     memo[row, k] = np.nan
             continue
         top = _likeliest(p)
-        softmax(scaling[j, 0, :, 0], logs, memo[first + 1])
-        softmax(scaling[j, 1, :, 0], logs, memo[first + 2])
+        for k in range(SCALINGS):
+            softmax(scaling[j, k, :, 0], logs, memo[first + 1 + k])
+        shifted = memo[first + 1 + SCALINGS]
         for k in range(size):
             memo[first, k] = p[k]
-            memo[first + 3, k] = p[k] + likely[j, top, 1 + k] / (likely[j, top, 0] + LIKELY_PRIOR)
-        project_simplex(memo[first + 3])
+            shifted[k] = p[k] + likely[j, top, 1 + k] / (likely[j, top, 0] + LIKELY_PRIOR)
+        project_simplex(shifted)
         for kind in range(KINDS):
             opinion = memo[first + kind]
             square = 0.0
@@ -217,8 +229,35 @@ def _advised(source, state, row_indices, row_weights):
     )  # fmt: skip
 
 
+@events.implements(displace, Advised)
+def _displace(source, cells, corner, i, column):
+    size = source.points.shape[1]
+    target, mean = source.floats[2, :size], source.floats[3, :size]
+    _recommend(
+        source.points, source.row, source.base, source.imagined, i, source.advice, target, mean
+    )  # fmt: skip
+    column[0] = 1.0
+    total = 0.0
+    for k in range(corner.shape[0]):
+        total += target[k]
+        column[k + 1] = cells * total - corner[k]
+
+
+@njit(cache=True)
+def _place_at(floats, order, place):
+    """The simplex of the point that was located last: its base and order."""
+    d = place.shape[0] // 2
+    coordinate = 0.0
+    for k in range(d):
+        coordinate = max(floats[0, k], coordinate)
+        place[k] = int(np.rint(coordinate - floats[1, k]))
+        place[d + k] = order[k]
+
+
 @njit(cache=True, error_model="numpy")
-def mesh_forecast(points, row, base, imagined, lattice, walk, work, probabilities, inputs, ticket):
+def mesh_forecast(
+    points, row, base, imagined, lattice, search, limit, walk, work, probabilities, inputs, ticket
+):  # fmt: skip
     """Size of the support (the ticket is written), or −size if it needs more room."""
     members, shares, targets, means, memo = ticket
     scratch, stamps, dense, row_indices, row_weights = walk
@@ -226,14 +265,17 @@ def mesh_forecast(points, row, base, imagined, lattice, walk, work, probabilitie
     size = points.shape[1]
     _, mix, scaling, likely = mesh_parts(row, inputs, size)
     _advise(mix, scaling, likely, probabilities, memo)
-    # the search starts at the corner nearest to the advice
     _locate(memo[0], lattice, members, shares, floats, integers)
     start = members[_likeliest(shares[:size])]
-    stamps[0] += 1
     source = Advised(points, row, base, imagined, memo[0], lattice, floats, integers)
-    width = stationary_sparse(
-        source, row_indices, row_weights, start, scratch, stamps[0], dense, members, shares
-    )
+    place, room = search
+    _place_at(floats, integers, place)
+    width = fixed_point(source, lattice, place, room, limit, members, shares)
+    if width == 0:
+        stamps[0] += 1
+        width = stationary_sparse(
+            source, row_indices, row_weights, start, scratch, stamps[0], dense, members, shares
+        )
     if width > targets.shape[0]:
         return -width
     for c in range(width):
@@ -250,31 +292,37 @@ def _distance(x, y):
 
 
 @njit(cache=True, error_model="numpy")
-def _learn_shared(totals, mix, scaling, likely, prior, memo, g, y, matrix):
-    """Feed an outcome of scale g to everything that the points share, as for two classes."""
-    count, experts, size = scaling.shape[0], mix.shape[1], y.shape[0]
-    advice_loss = _distance(memo[0], y)
+def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
+    """Feed an outcome of scale g to the weights of the experts, as for two classes."""
+    advice_loss = _distance(advice, y)
+    totals[ADVICE_LOSS] += g * advice_loss
+    scale = rate * g
     whole = 0.0
-    for m in range(experts):
-        opinion = memo[1 + 2 * count + m]
+    for m in range(prior.shape[0]):
         loss = advice_loss
-        if opinion[0] == opinion[0]:
-            loss = _distance(opinion, y)
+        if opinions[m, 0] == opinions[m, 0]:
+            loss = _distance(opinions[m], y)
             mix[EXPERT_LOSS, m] += g * loss
             mix[AWAKE_LOSS, m] += g * advice_loss
-        mix[SHARE, m] *= np.exp(-g * loss)
+        mix[SHARE, m] *= np.exp(-scale * loss)
         whole += mix[SHARE, m]
-    totals[UPDATES] += 1.0
-    dealt = 1.0 / (totals[UPDATES] + 1.0)
+    dealt = scale / (mass + 1.0)
     kept = (1.0 - dealt) / whole
-    for m in range(experts):
+    for m in range(prior.shape[0]):
         mix[SHARE, m] = kept * mix[SHARE, m] + dealt * prior[m]
-    totals[ADVICE_LOSS] += g * advice_loss
+
+
+@njit(cache=True, error_model="numpy")
+def _learn_beliefs(scaling, likely, memo, g, y, matrix):
+    """Feed an outcome of scale g to what recalibrates every input that was there."""
+    count, size = scaling.shape[0], y.shape[0]
+    kept = KEPT if g == 1.0 else KEPT**g
     for j in range(count):
         p, logs = memo[1 + j], memo[1 + count + j]
         if p[0] == p[0]:
-            learn_scaling(scaling[j, 0], 1.0, logs, g, y, matrix)
-            learn_scaling(scaling[j, 1], KEPT, logs, g, y, matrix)
+            learn_scaling(scaling[j, 0], 1.0, 1.0 / SCALING_TIGHT, logs, g, y, matrix)
+            learn_scaling(scaling[j, 1], 1.0, 1.0 / SCALING_WIDE, logs, g, y, matrix)
+            learn_scaling(scaling[j, 2], kept, 1.0 / SCALING_WIDE, logs, g, y, matrix)
             top = _likeliest(p)
             likely[j, top, 0] += g
             for k in range(size):
@@ -292,12 +340,18 @@ def mesh_learn(
     """
     members, shares, targets, means, memo = ticket
     classes = y.shape[0]
-    totals, mix, scaling, likely = mesh_parts(row, prior.shape[0] // KINDS, classes)
+    inputs = prior.shape[0] // KINDS
+    totals, mix, scaling, likely = mesh_parts(row, inputs, classes)
+    rate = 1.0 / (1.0 + row[CROWD])
     square = 0.0
     for k in range(classes):
         square += y[k] * y[k]
     whole, advice_loss = 0.0, _distance(memo[0], y)
     for c in range(size):
+        # the mean of the points is that of their recommendations: only the squares differ
+        for k in range(classes):
+            s, q = points[members[c], k], targets[c, k]
+            row[ROUNDING] += g * shares[c] * (s * s - q * q)
         scale = shares[c] * g
         if realised:
             scale = g if c == drawn else 0.0
@@ -308,11 +362,14 @@ def mesh_learn(
         for k in range(classes):
             row[place + ONES + k] += scale * y[k]
         row[place + WEIGHT] += scale
-        row[place + ODDS] += scale * (advice_loss - _distance(means[c], y))
+        row[place + ODDS] += rate * scale * (advice_loss - _distance(means[c], y))
         row[LOST] += scale * _distance(targets[c], y)
         totals[PLAYED_LOSS] += scale * _distance(points[members[c]], y)
     if whole > 0.0:
-        _learn_shared(totals, mix, scaling, likely, prior, memo, whole, y, matrix)
+        opinions = memo[1 + 2 * inputs :]
+        _learn_mix(totals, mix, prior, opinions, memo[0], whole, rate, row[MASS] + whole, y)
+        _learn_beliefs(scaling, likely, memo, whole * np.sqrt(rate), y, matrix)
+    row[CELLS] += g * delta
     count_event(row, g, square, delta, number)
     return row[MASS] >= end
 
@@ -324,6 +381,8 @@ MeshSpec = events.spec_type(
     "imagined",
     "prior",
     "lattice",
+    "search",
+    "limit",
     "walk",
     "work",
     "matrix",
@@ -337,8 +396,8 @@ MeshSpec = events.spec_type(
 def _forecast(spec, points, row, level, contexts, t):
     inputs = spec.prior.shape[0] // KINDS
     return mesh_forecast(
-        points, row, spec.base, spec.imagined, spec.lattice, spec.walk, spec.work, contexts[t],
-        inputs, spec.ticket,
+        points, row, spec.base, spec.imagined, spec.lattice, spec.search, spec.limit, spec.walk,
+        spec.work, contexts[t], inputs, spec.ticket,
     )  # fmt: skip
 
 

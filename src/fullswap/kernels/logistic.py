@@ -1,20 +1,25 @@
 """Online logistic recalibration: Bayesian steps of a few parameters, one event after the other.
 
-Two classes: probability σ(intercept + slope·logit). K classes: ∝ exp(slope·logs_k + bias_k). The
-belief about the parameters is normal, θ with precision P; an event moves θ to the mode of what
-follows and adds the curvature there to P [P99]. With forgetting, P first falls back towards its
-prior, so that old events count for less and less.
+Two classes: probability σ(intercept + slope·logit), or the slope is 1. K classes: ∝ exp(slope·
+logs_k + bias_k). The belief about the parameters is normal, θ with precision P; an event moves θ to
+the mode of what follows and adds the curvature there to P [P99]. With forgetting, P first falls
+back towards its prior, so that old events count for less and less.
 """
 
 import numpy as np
 from numba import njit
 
-PLATT_VARIANCE = 3.0
-"""Prior variance of intercept and slope, around 0 and 1: covers any usual distortion."""
-SCALING_VARIANCE = 1.0
+TIGHT, WIDE = 0.2, 3.0
+"""Prior variances of intercept and slope, around 0 and 1. Most models are nearly right, and a tight
+prior is then cheaper to start from; the wide one covers any usual distortion."""
+SCALING_TIGHT, SCALING_WIDE = 0.1, 1.0
 """The same for slope and biases of K classes, of which there are more to learn."""
 KEPT = 0.998
 """What a forgetting recalibration keeps at each event: a memory of 500 events."""
+SHIFT_KEPT = 0.99
+"""The same of an intercept alone, which is learnt faster."""
+STEP = 0.01
+"""Newton's method stops after a step, in logits, below this."""
 
 
 @njit(cache=True, inline="always")
@@ -23,22 +28,9 @@ def sigmoid(x):
     return 1.0 / (1.0 + np.exp(-x))
 
 
-@njit(cache=True, error_model="numpy")
-def learn_platt(state, start, kept, logit, g, y):
-    """One Bayesian step of θ = (intercept, slope) at state[start:]: the mode, to second order.
-
-    The posterior before is N(θ, P⁻¹); the mode after it solves e = e_0 + g·s²·(y − σ(e)) for
-    e = θ·(1, logit), s² its variance: one dimension, whatever the outcome no overshoot.
-    """
-    precision = 1.0 / PLATT_VARIANCE
-    a = kept * state[start + 2] + (1.0 - kept) * precision
-    b = kept * state[start + 3]
-    c = kept * state[start + 4] + (1.0 - kept) * precision
-    determinant = a * c - b * b
-    along_intercept = (c - b * logit) / determinant
-    along_slope = (a * logit - b) / determinant
-    variance = g * (along_intercept + along_slope * logit)
-    before = state[start] + state[start + 1] * logit
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _mode(before, variance, y):
+    """σ(e) for the e that solves e = before + variance·(y − σ(e)): whatever y, no overshoot."""
     mean = sigmoid(before)
     # the mode lies between where the prediction was and where its slope there would take it
     e = before
@@ -52,20 +44,48 @@ def learn_platt(state, start, kept, logit, g, y):
         else:
             low = e
         last = e
-        e -= error / (1.0 + variance * mean * (1.0 - mean))
+        slope = mean * (1.0 - mean)
+        e -= error / (1.0 + variance * slope)
         # far out the slope misleads: steps would go to and fro between the ends of the interval
         if not low <= e <= high or 2.0 * abs(e - last) > width:
             e = 0.5 * (low + high)
         width = abs(e - last)
+        if width < STEP:
+            return mean + slope * (e - last)
         mean = sigmoid(e)
-        if width < 0.01:
-            break
+    return mean
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def learn_platt(state, start, kept, precision, logit, g, y):
+    """One Bayesian step of θ = (intercept, slope) at state[start:]: the mode, to second order.
+
+    The belief before is N(θ, P⁻¹), of which 1 − kept falls back to the prior ``precision`` first;
+    the mode after it is found along θ·(1, logit), in one dimension.
+    """
+    a = kept * state[start + 2] + (1.0 - kept) * precision
+    b = kept * state[start + 3]
+    c = kept * state[start + 4] + (1.0 - kept) * precision
+    determinant = a * c - b * b
+    along_intercept = (c - b * logit) / determinant
+    along_slope = (a * logit - b) / determinant
+    variance = g * (along_intercept + along_slope * logit)
+    mean = _mode(state[start] + state[start + 1] * logit, variance, y)
     state[start] += along_intercept * g * (y - mean)
     state[start + 1] += along_slope * g * (y - mean)
     curvature = g * mean * (1.0 - mean)
     state[start + 2] = a + curvature
     state[start + 3] = b + curvature * logit
     state[start + 4] = c + curvature * logit * logit
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def learn_shift(state, start, kept, precision, logit, g, y):
+    """The same for an intercept alone, (intercept, P) at state[start:]; the slope is 1."""
+    known = kept * state[start + 1] + (1.0 - kept) * precision
+    mean = _mode(state[start] + logit, g / known, y)
+    state[start] += g / known * (y - mean)
+    state[start + 1] = known + g * mean * (1.0 - mean)
 
 
 @njit(cache=True, error_model="numpy")
@@ -116,12 +136,13 @@ def _back(factor, x):
 
 
 @njit(cache=True, error_model="numpy")
-def learn_scaling(state, kept, logs, g, y, work):
+def learn_scaling(state, kept, prior, logs, g, y, work):
     """One Bayesian step of the parameters θ: the mode, to second order.
 
     The mode is approached with the largest curvature that the log loss can have, ½(I − 11ᵀ/K)
     in the logits, so that no step overshoots; the precision grows by the curvature there.
-    `work` (K + 4, K + 1): a matrix, then rows for a step, for θ before, and for probabilities.
+    ``prior`` is the precision to which 1 − kept falls back. `work` (K + 4, K + 1): a matrix, then
+    rows for a step, for θ before, and for probabilities.
     """
     size = logs.shape[0]
     theta, precision = state[:, 0], state[:, 1:]
@@ -132,7 +153,7 @@ def learn_scaling(state, kept, logs, g, y, work):
         for k in range(size + 1):
             precision[i, k] *= kept
             work[i, k] = precision[i, k]
-        precision[i, i] += (1.0 - kept) / SCALING_VARIANCE
+        precision[i, i] += (1.0 - kept) * prior
         work[i, i] = precision[i, i]
     for k in range(size):
         square += logs[k] * logs[k]

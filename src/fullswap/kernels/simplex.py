@@ -18,7 +18,7 @@ from numba import njit
 from fullswap.kernels import events
 from fullswap.kernels.columns import CELLS, HEAD, LOST, MASS
 from fullswap.kernels.events import count_event
-from fullswap.kernels.fixed_point import MEAN, WEIGHT, simplex_mix
+from fullswap.kernels.fixed_point import MEAN, WEIGHT, Means, fixed_point
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.stationary import meet, stationary_sparse
 
@@ -57,7 +57,7 @@ def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
     state = row[base:].reshape(((row.shape[0] - base) // (classes + 1), classes + 1))
     for k in range(place.shape[0]):
         place[k] = int(row[HEAD + k])
-    size = simplex_mix(state, lattice, place, work, limit, members, shares)
+    size = fixed_point(Means(state), lattice, place, work, limit, members, shares)
     if size == 0:
         scratch, stamps, dense, row_indices, row_weights = walk
         stamps[0] += 1

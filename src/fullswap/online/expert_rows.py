@@ -15,23 +15,23 @@ import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
-from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, OVERLAP, ROUNDS
+from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, OVERLAP, ROUNDS
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,
     EXPERT_LOSS,
-    KINDS,
     PLAYED_LOSS,
     SHARE,
     TOTALS,
-    UPDATES,
 )
 from fullswap.online.claims import Claim
 from fullswap.online.kind import SLACK, Kind, slack_of
 from fullswap.online.lattices import Lattice, points_of
 from fullswap.theorems import LEDGER
-from fullswap.theorems.recalibration import OWN_PRIOR, Excess, Recalibration
+from fullswap.theorems.recalibration import OWN_PRIOR, Excess, Recalibration, own_mean_cost
 
+RAW_PRIOR = 0.5
+"""Prior weight of the models as they are, the pool of several among them: most need little."""
 ODDS_BLANK = math.log(OWN_PRIOR / (1 - OWN_PRIOR))
 """ln of the prior weight of a point's mean over the advice's."""
 LARGEST_LOGIT = 10.0
@@ -44,10 +44,8 @@ MOST_PARAMETER = 1e6
 class ExpertRows(Kind):
     """Totals and mix at the head of the shared columns, and what follows from them."""
 
-    variance: ClassVar[float]
-    """Of the parameters of a recalibration, before anything is known."""
-    last_kind = "shifted by bin"
-    """What the fourth expert of an input does."""
+    kinds: ClassVar[tuple[str, ...]]
+    """What the experts of an input do; the first repeats it."""
 
     @property
     def inputs(self) -> int:
@@ -57,12 +55,14 @@ class ExpertRows(Kind):
     @property
     def experts(self) -> int:
         """Experts of the shared advice."""
-        return KINDS * self.inputs
+        return len(self.kinds) * self.inputs
 
     @property
     def prior(self) -> Vector:
-        """Equal prior weights of all experts."""
-        return np.full(self.experts, 1.0 / self.experts)
+        """Half of all weight on what the models say, the rest equally on what is made of it."""
+        one = np.full(len(self.kinds), (1 - RAW_PRIOR) / (len(self.kinds) - 1))
+        one[0] = RAW_PRIOR
+        return np.tile(one / self.inputs, self.inputs)
 
     @property
     def names(self) -> list[str]:
@@ -70,8 +70,7 @@ class ExpertRows(Kind):
         names = ["the model"]
         if self.spec.models > 1:
             names = [f"model {j}" for j in range(self.spec.models)] + ["the pool of models"]
-        kinds = ("", ", recalibrated", ", recalibrated with forgetting", f", {self.last_kind}")
-        return [name + kind for name in names for kind in kinds]
+        return [f"{name}, {kind}" if kind else name for name in names for kind in self.kinds]
 
     def _with_mix(self, **others: int) -> dict[str, int]:
         """Names of the shared columns: totals and the rows of the mix come first."""
@@ -89,43 +88,35 @@ class ExpertRows(Kind):
         end = HEAD + TOTALS + 3 * self.experts
         return row[HEAD : HEAD + TOTALS], row[HEAD + TOTALS : end].reshape(3, self.experts)
 
-    def spread(self, level: int) -> float:
-        """Sum over grid points of the squared distance to the farthest outcome."""
-        return spread_of(self.spec.levels[level], self.spec.classes)
-
     def bound(
         self, mass: float, rounding: float, level: int, waiting: int, whole: bool = False
     ) -> float:
-        """By the ledger; nothing is known where outcomes come late at a grid point."""
+        """By the ledger; nothing is known in advance where outcomes come late."""
         if waiting:
             return math.inf
-        size = self.spec.levels[level].size(self.spec.classes)
-        premises = Recalibration(mass, size, rounding, self.spread(level), self.squared_diameter)
+        premises = premises_of(self.spec.levels[level], self.spec.classes, mass, rounding)
         return LEDGER["recalibration"].bound(premises)
 
-    def _claims(
-        self, row: Vector, error: float, regret: float, paid: float, most: float
-    ) -> list[Claim]:
-        """Calibration error first, then the excess Brier score against each expert.
+    def waiting(self, row: Vector) -> int:
+        """Anywhere: outcomes that others wait for are learnt at another rate."""
+        return int(row[OVERLAP])
 
-        ``paid`` is Σ g·δ_t as it was, ``most`` its bound.
+    def _claims(self, row: Vector, calibration: Claim, paid: float, most: float) -> list[Claim]:
+        """The claim of calibration first, then the excess Brier score against each expert.
+
+        ``paid`` bounds Σ g·δ_t as it was, ``most`` as it could have been.
         """
         level, mass = int(row[LEVEL]), float(row[MASS])
-        known = self.bound(mass, most, level, int(row[DELAY]))
-        claims = [
-            Claim(Quantity.L2_CALIBRATION_ERROR, error, known, min(known, paid + regret),
-                  "recalibration")
-        ]  # fmt: skip
+        claims = [calibration]
         totals, mix = self._mix(row)
         advice, played = float(totals[ADVICE_LOSS]), float(totals[PLAYED_LOSS])
         size = self.spec.levels[level].size(self.spec.classes)
+        parts = bool(mass < row[ROUNDS] - slack_of(row))
         for m, name in enumerate(self.names):
             # while an expert sleeps it is taken to say what the advice says
             gained = float(mix[AWAKE_LOSS, m] - mix[EXPERT_LOSS, m])
             prior = float(self.prior[m])
-            premises = Excess(
-                mass, size, most, prior, float(totals[UPDATES]), self.squared_diameter
-            )
+            premises = Excess(mass, size, most, prior, self.squared_diameter, parts)
             excess = LEDGER["recalibration keeps the skill"].bound(premises)
             excess = math.inf if row[OVERLAP] else excess
             claims.append(
@@ -143,48 +134,73 @@ class ExpertRows(Kind):
             )
         return claims
 
+    def _calibration(
+        self, row: Vector, error: float, regret: float, paid: float, most: float, noise: float
+    ) -> Claim:
+        """The claim of calibration, but for its table.
+
+        What is known after the fact, ``paid`` + ``regret``, needs no promptness.
+        """
+        known = self.bound(float(row[MASS]), most, int(row[LEVEL]), self.waiting(row))
+        after = min(known, paid + regret)
+        return Claim(
+            Quantity.L2_CALIBRATION_ERROR, error, known, after, "recalibration", in_order=True,
+            noise=noise,
+        )  # fmt: skip
+
     def _check_mix(self, row: Vector) -> bool:
         """Whether totals and mix are what a stream can come to."""
         totals, mix = self._mix(row)
         most = self.squared_diameter * (row[MASS] + slack_of(row))
         return bool(
-            float(totals[UPDATES]).is_integer()
-            and row[MASS] - slack_of(row) <= totals[UPDATES] <= row[ROUNDS]
-            # what every update deals out anew keeps all experts alive
-            and (mix[SHARE] >= self.prior / (1 + max(totals[UPDATES], 0)) * (1 - SLACK)).all()
+            # what every event deals out anew keeps all experts alive
+            (mix[SHARE] >= self.prior / (2 + 2 * row[MASS]) * (1 - SLACK)).all()
             and abs(mix[SHARE].sum() - 1) <= SLACK
-            and (totals[1:] >= 0).all()
-            and (totals[1:] <= most).all()
+            and (totals >= 0).all()
+            and (totals <= most).all()
             and (mix[1:] >= 0).all()
             and (mix[1:] <= most).all()
         )
 
-    def _check_recalibrations(self, row: Vector, values: Vector, precision: Points) -> bool:
+    def _check_beliefs(
+        self, row: Vector, values: Vector, precision: Points, variances: Vector
+    ) -> bool:
         """Whether beliefs are finite, and no less precise than those that they started from.
 
-        ``values`` are means, ``precision`` (m, k, k) what is known of them.
+        ``values`` are means, ``precision`` (m, k, k) what is known of them, ``variances`` (m,) what
+        they started with.
         """
         knowledge = np.linalg.eigvalsh(precision)
         largest = np.abs(precision).max()
+        least = 1 / variances.min()
         return bool(
             (np.abs(values) <= MOST_PARAMETER).all()
             and (np.abs(precision - precision.transpose(0, 2, 1)) <= SLACK * largest).all()
             # half: eigenvalues are known to the rounding of the largest
-            and (knowledge >= 0.5 / self.variance).all()
-            and largest <= 1 / self.variance + LARGEST_LOGIT**2 * (row[MASS] + slack_of(row))
+            and (knowledge >= 0.5 / variances[:, None]).all()
+            and largest <= least + LARGEST_LOGIT**2 * (row[MASS] + slack_of(row))
         )
 
 
 @lru_cache(maxsize=1024)
 def spread_of(lattice: Lattice, classes: int) -> float:
-    """Sum over the points of a grid of the squared distance to the farthest outcome.
+    """Σ_s c_s over the points of a grid, as in ``fullswap.theorems.recalibration``.
 
     Examples
     --------
-    >>> spread_of(Lattice("even", 2), 2)  # 1 + ¼ + 1
-    2.25
+    >>> spread_of(Lattice("even", 2), 2)  # 1 + 1/16 + 1
+    2.0625
     """
     points = points_of(lattice, classes)
     if points.ndim == 1:
-        return float(np.square(np.maximum(points, 1 - points)).sum())
-    return float((np.square(points).sum(axis=1) + 1 - 2 * points.min(axis=1)).sum())
+        return math.fsum(map(own_mean_cost, points.tolist()))
+    square, least = np.square(points).sum(axis=1), points.min(axis=1)
+    farthest = 1 - 2 * least + square
+    return float((np.square(2 * (square - least) + farthest) / (4 * farthest)).sum())
+
+
+def premises_of(lattice: Lattice, classes: int, mass: float, rounding: float) -> Recalibration:
+    """What the bound of the calibration error on a grid needs to know."""
+    diameter, variance = (1.0, 0.25) if classes == 2 else (2.0, 1 - 1 / classes)
+    spread = spread_of(lattice, classes)
+    return Recalibration(mass, lattice.size(classes), rounding, spread, diameter, variance)

@@ -12,9 +12,9 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Points, Vector
 from fullswap.kernels import experts as kernel
-from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import CELLS, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
-from fullswap.kernels.logistic import PLATT_VARIANCE
+from fullswap.kernels.logistic import TIGHT, WIDE
 from fullswap.online.claims import Claim, chance_of
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play, grids_of, slack_of
@@ -24,23 +24,29 @@ from fullswap.online.plays import check_unit
 from fullswap.theorems.recalibration import IMAGINED
 
 INTERCEPT, SLOPE, PRECISION, CROSS, SLOPE_PRECISION = range(5)
-"""Numbers of one logistic recalibration; there are two of them an input."""
+"""Numbers of a logistic recalibration; of the intercept alone, the value and its precision."""
+PLATT_VARIANCES = np.array([TIGHT, WIDE, WIDE])
+SHIFT_VARIANCES = np.array([TIGHT, TIGHT])
+"""Of the recalibrations of an input, before anything is known."""
 
 
 class Experts(ExpertRows):
     """A play is (id, drawn, left, right, share of left, memo of all that was advised)."""
 
     point_names = ("weight", "ones", "odds")
-    variance = PLATT_VARIANCE
+    kinds = (
+        "", "recalibrated", "recalibrated widely", "recalibrated with forgetting", "shifted",
+        "shifted with forgetting", "shifted by bin",
+    )  # fmt: skip
 
     @property
     def shared_columns(self) -> dict[str, int]:
         """Totals and mix, recalibrations, errors by bin."""
-        return self._with_mix(recalibrations=self._platt, bins=self._bins)
+        return self._with_mix(recalibrations=self._beliefs, bins=self._bins)
 
     @property
-    def _platt(self) -> int:
-        return kernel.PLATT * self.inputs
+    def _beliefs(self) -> int:
+        return kernel.BELIEFS * self.inputs
 
     @property
     def _bins(self) -> int:
@@ -52,12 +58,12 @@ class Experts(ExpertRows):
         return blank
 
     def _blank_shared(self) -> Vector:
-        one = np.zeros(kernel.PLATT // 2)
-        one[SLOPE] = 1.0
-        one[PRECISION] = one[SLOPE_PRECISION] = 1.0 / PLATT_VARIANCE
-        return np.concatenate(
-            (self._blank_mix(), np.tile(one, 2 * self.inputs), np.zeros(self._bins))
-        )
+        platt = np.zeros((len(PLATT_VARIANCES), kernel.PLATT))
+        platt[:, SLOPE] = 1.0
+        platt[:, PRECISION] = platt[:, SLOPE_PRECISION] = 1.0 / PLATT_VARIANCES
+        shifts = np.column_stack((np.zeros(len(SHIFT_VARIANCES)), 1.0 / SHIFT_VARIANCES))
+        one = np.concatenate((platt.ravel(), shifts.ravel()))
+        return np.concatenate((self._blank_mix(), np.tile(one, self.inputs), np.zeros(self._bins)))
 
     def _compile(self, layout: Layout) -> Any:
         how = [self.base, IMAGINED, self.inputs, self.spec.realised]
@@ -121,27 +127,29 @@ class Experts(ExpertRows):
         return (*pair, memo)
 
     def rounding_cost(self, level: int) -> float:
-        """A quarter of the squared gap."""
-        return float(np.diff(self.points(level)).max() ** 2 / 4)
+        """A quarter of the squared gap, or the square of what is beyond the ends."""
+        points = self.points(level)
+        return float(max(np.diff(points).max() ** 2 / 4, points[0] ** 2, (1 - points[-1]) ** 2))
 
     def claims(self, row: Vector) -> list[Claim]:
         """Calibration error first, then the excess Brier score against each expert."""
-        columns = self.point_columns(row)
+        points, columns = self.points(int(row[LEVEL])), self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES]
         means = mean_outcomes(weights, ones)
-        error = float((weights * np.square(self.points(int(row[LEVEL])) - means)).sum())
+        error = float((weights * np.square(points - means)).sum())
         regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
-        paid, most = float(row[ROUNDING]), float(row[ROUNDING_MOST])
-        table = self.points(int(row[LEVEL])), weights, means
-        first, *others = self._claims(row, error, regret, paid, most)
-        return [replace(first, noise=chance_of(table[0], weights), table=table), *others]
+        paid, most = float(row[CELLS]), float(row[ROUNDING_MOST])
+        claim = self._calibration(row, error, regret, paid, most, chance_of(points, weights))
+        return self._claims(row, replace(claim, table=(points, weights, means)), paid, most)
 
     def _check_learnt(self, row: Vector) -> None:
         columns = self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES]
-        begin = self.base - self._platt - self._bins
-        platt = row[begin : begin + self._platt].reshape(-1, kernel.PLATT // 2)
-        bins = row[begin + self._platt : self.base].reshape(-1, 2)
+        begin = self.base - self._beliefs - self._bins
+        beliefs = row[begin : begin + self._beliefs].reshape(self.inputs, kernel.BELIEFS)
+        platt = beliefs[:, : kernel.SHIFTS].reshape(-1, kernel.PLATT)
+        shifts = beliefs[:, kernel.SHIFTS :].reshape(-1, kernel.SHIFT)
+        bins = row[begin + self._beliefs : self.base].reshape(-1, 2)
         slack = slack_of(row)
         precision = platt[:, [PRECISION, CROSS, CROSS, SLOPE_PRECISION]].reshape(-1, 2, 2)
         sound = (
@@ -149,10 +157,15 @@ class Experts(ExpertRows):
             and sums_agree(weights, ones, row)
             and (columns[weights == 0, kernel.ODDS] == ODDS_BLANK).all()
             and (np.abs(columns[:, kernel.ODDS] - ODDS_BLANK) <= 2 * weights + slack).all()
-            and self._check_recalibrations(row, platt[:, [INTERCEPT, SLOPE]], precision)
+            and self._check_beliefs(
+                row, platt[:, [INTERCEPT, SLOPE]], precision, np.tile(PLATT_VARIANCES, self.inputs)
+            )
+            and self._check_beliefs(
+                row, shifts[:, 0], shifts[:, 1].reshape(-1, 1, 1),
+                np.tile(SHIFT_VARIANCES, self.inputs),
+            )
             and (np.abs(bins[:, 1]) <= bins[:, 0]).all()
             and bins[:, 0].sum() <= self.inputs * (row[MASS] + slack)
-            and row[ROUNDING] >= 0
-        )
+        )  # fmt: skip
         if not sound:
             raise ValueError("row must be what a stream can come to: its experts do not agree")

@@ -31,6 +31,7 @@ from fullswap.kernels.columns import (
     ROUNDING,
     ROUNDING_MOST,
     ROUNDS,
+    SHARED,
     SQUARES,
 )
 from fullswap.kernels.events import Layout, draw_place
@@ -258,6 +259,10 @@ class Kind(ABC):
         ``whole``: each outcome is learnt by one point, with scale 0 or 1.
         """
 
+    def waiting(self, row: Vector) -> int:
+        """How many others waited when outcomes were learnt, as far as bounds mind."""
+        return int(row[DELAY])
+
     def whole(self, row: Vector) -> bool:
         """Whether all outcomes so far were learnt whole; weights are expected where announced."""
         expected = self.spec.max_weight == 1.0 or row[ROUNDS] > 0
@@ -275,12 +280,13 @@ class Kind(ABC):
             raise ValueError(f"row must be finite, of magnitude at most {LARGEST:g}, got others")
         level, mass = row[LEVEL], row[MASS]
         rounds, slack = row[ROUNDS], slack_of(row)
-        whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT, CROWD]]
+        whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT, CROWD, SHARED]]
         sound = (
             bool((whole == np.floor(whole)).all())
             and 0 <= rounds <= row[NEXT_ID] <= MOST_IDS
             and -1 <= row[LEARNT] < row[NEXT_ID]
             and 0 <= row[DELAY] <= row[OVERLAP] <= row[NEXT_ID]
+            and 0 <= 2 * row[SHARED] <= rounds
             and row[CROWD] == 0  # no outcome is being learnt
             and 0 <= mass <= rounds * (1 + SLACK)
             and 0 <= level < len(self.spec.levels)

@@ -9,7 +9,7 @@ import numpy as np
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import line as kernel
-from fullswap.kernels.columns import CELLS, DELAY, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import CELLS, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
@@ -101,7 +101,7 @@ class LineRows(Kind):
         points, means = self.points(level), mean_outcomes(weights, ones)
         used = weights > 0
         bound = self.bound(
-            float(row[MASS]), float(row[ROUNDING_MOST]), level, int(row[DELAY]), self.whole(row)
+            float(row[MASS]), float(row[ROUNDING_MOST]), level, self.waiting(row), self.whole(row)
         )
         lost = float(row[LOST])
         noise = chance_of(points, weights)

@@ -1,9 +1,8 @@
-"""Recalibration of several classes: experts on a grid of the simplex, played by a closed class."""
+"""Recalibration of several classes: experts on a grid of the simplex, played by a fixed point."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,9 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import experts_mesh as kernel
-from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import CELLS, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
-from fullswap.kernels.experts import KINDS
-from fullswap.kernels.logistic import SCALING_VARIANCE
+from fullswap.kernels.logistic import SCALING_TIGHT, SCALING_WIDE
 from fullswap.online.claims import Claim, chance_of
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play, slack_of
@@ -23,18 +21,25 @@ from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
 from fullswap.theorems.recalibration import IMAGINED
 
+STEPS = 20
+"""Of a search for a fixed point, by classes and cells a side: hardly any takes a tenth."""
+VARIANCES = np.array([SCALING_TIGHT, SCALING_WIDE, SCALING_WIDE])
+"""Of the recalibrations of an input, before anything is known."""
+
 
 class MeshExperts(ExpertRows, SimplexRows):
     """A play is (id, drawn, members, shares, what they recommend, their means, memo), arrays."""
 
     squared_diameter = 2.0
-    variance = SCALING_VARIANCE
-    last_kind = "shifted by likeliest class"
+    kinds = (
+        "", "recalibrated", "recalibrated widely", "recalibrated with forgetting",
+        "shifted by likeliest class",
+    )  # fmt: skip
 
     @property
     def width(self) -> int:  # type: ignore[override]
-        """Closed classes are rarely wider."""
-        return 4 * self.spec.classes
+        """One simplex; closed classes, which are rarely needed, are made room for then."""
+        return self.spec.classes
 
     @property
     def shared_columns(self) -> dict[str, int]:
@@ -48,7 +53,7 @@ class MeshExperts(ExpertRows, SimplexRows):
 
     @property
     def _scaling(self) -> int:
-        return self.inputs * 2 * (self.spec.classes + 1) * (self.spec.classes + 2)
+        return self.inputs * kernel.SCALINGS * (self.spec.classes + 1) * (self.spec.classes + 2)
 
     @property
     def _likely(self) -> int:
@@ -61,10 +66,10 @@ class MeshExperts(ExpertRows, SimplexRows):
 
     def _blank_shared(self) -> Vector:
         size = self.spec.classes + 1
-        one = np.zeros((size, size + 1))
-        one[0, 0] = 1.0  # slope; biases start at 0
-        one[:, 1:] = np.eye(size) / SCALING_VARIANCE
-        recalibrations = np.tile(one.ravel(), 2 * self.inputs)
+        one = np.zeros((len(VARIANCES), size, size + 1))
+        one[:, 0, 0] = 1.0  # slope; biases start at 0
+        one[:, :, 1:] = np.eye(size) / VARIANCES[:, None, None]
+        recalibrations = np.tile(one.ravel(), self.inputs)
         return np.concatenate((self._blank_mix(), recalibrations, np.zeros(self._likely)))
 
     def _compile(self, layout: Layout) -> Any:
@@ -75,8 +80,13 @@ class MeshExperts(ExpertRows, SimplexRows):
         # of a location: cumulative sums and fractional parts; of a recommendation: q and μ
         self._work = np.zeros((4, classes + 1)), np.zeros(classes + 1, np.int64)
         self._matrix = np.zeros((classes + 4, classes + 1))
+        d = classes - 1
+        room = np.zeros((d + 5, d + 2)), np.zeros((4, d + 2), np.int64)
+        self._search = np.zeros(2 * d, np.int64), room
+        self._limit = STEPS * classes * (self.spec.levels[0].cells + 1)
         self._arguments = (
-            *layout, self.spec.realised, IMAGINED, self.prior, self._lattice
+            *layout, self.spec.realised, IMAGINED, self.prior, self._lattice, self._search,
+            self._limit,
         )  # fmt: skip
         return self._with_room(self.width)
 
@@ -106,8 +116,8 @@ class MeshExperts(ExpertRows, SimplexRows):
             while size < 0:
                 ticket = self._ticket(len(self.kernel.walk[2]))
                 size = kernel.mesh_forecast(
-                    self._grid, row, self.base, IMAGINED, self._lattice, self.kernel.walk,
-                    self._work, context, self.inputs, ticket,
+                    self._grid, row, self.base, IMAGINED, self._lattice, self._search,
+                    self._limit, self.kernel.walk, self._work, context, self.inputs, ticket,
                 )  # fmt: skip
                 if size < 0:
                     self.widen(-2 * size)
@@ -154,7 +164,7 @@ class MeshExperts(ExpertRows, SimplexRows):
         targets, means, memo = vectors[:size], vectors[size : 2 * size], vectors[2 * size :]
         present = ~np.isnan(memo[1 : 1 + self.inputs]).any(axis=1)
         logs = memo[1 + self.inputs : 1 + 2 * self.inputs]
-        opinions = memo[1 + 2 * self.inputs :].reshape(self.inputs, KINDS, classes)
+        opinions = memo[1 + 2 * self.inputs :].reshape(self.inputs, kernel.KINDS, classes)
         if not (
             present.any()
             and (present.all() or self.spec.models > 1)
@@ -174,12 +184,12 @@ class MeshExperts(ExpertRows, SimplexRows):
         columns = self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES :]
         means = _means(weights, ones)
-        error = float((weights * np.square(self.points(int(row[LEVEL])) - means).sum(axis=1)).sum())
+        points = self.points(int(row[LEVEL]))
+        error = float((weights * np.square(points - means).sum(axis=1)).sum())
         regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
-        most = float(row[ROUNDING_MOST])
-        first, *others = self._claims(row, error, regret, most, most)
-        noise = chance_of(self.points(int(row[LEVEL])), weights)
-        return [replace(first, noise=noise), *others]
+        paid, most = float(row[CELLS]), float(row[ROUNDING_MOST])
+        claim = self._calibration(row, error, regret, paid, most, chance_of(points, weights))
+        return self._claims(row, claim, paid, most)
 
     def _check_learnt(self, row: Vector) -> None:
         columns, classes = self.point_columns(row), self.spec.classes
@@ -196,7 +206,9 @@ class MeshExperts(ExpertRows, SimplexRows):
             and vectors_agree(weights, _means(weights, ones), row)
             and (odds[weights == 0] == ODDS_BLANK).all()
             and (np.abs(odds - ODDS_BLANK) <= 2 * weights + slack).all()
-            and self._check_recalibrations(row, scaling[:, :, 0], scaling[:, :, 1:])
+            and self._check_beliefs(
+                row, scaling[:, :, 0], scaling[:, :, 1:], np.tile(VARIANCES, self.inputs)
+            )
             and (np.abs(likely[:, 1:]) <= likely[:, :1]).all()
             and likely[:, 0].sum() <= self.inputs * (row[MASS] + slack)
         )

@@ -11,7 +11,7 @@ from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import simplex as kernel
-from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
 from fullswap.kernels.fixed_point import MEAN, WEIGHT
 from fullswap.online.claims import Claim, chance_of
@@ -171,7 +171,7 @@ class SimplexMeans(SimplexRows):
         points = self.points(level)
         error = float((weights * np.square(points - means).sum(axis=1))[used].sum())
         best = float(row[SQUARES]) - float((weights * np.square(means).sum(axis=1)).sum())
-        bound = self.bound(float(row[MASS]), paid, level, int(row[DELAY]), self.whole(row))
+        bound = self.bound(float(row[MASS]), paid, level, self.waiting(row), self.whole(row))
         after = min(bound, paid + float(row[LOST]) - best)
         noise = chance_of(points, weights)
         return [Claim(Quantity.L2_CALIBRATION_ERROR, error, bound, after, RESULT, noise=noise)]

@@ -9,7 +9,17 @@ import numpy as np
 
 from fullswap.base.draws import Draws
 from fullswap.base.protocols import Indices, Mixture, Vector
-from fullswap.kernels.columns import CROWD, DELAY, LEARNT, LEVEL, MASS, NEXT_ID, OVERLAP, ROUNDS
+from fullswap.kernels.columns import (
+    CROWD,
+    DELAY,
+    LEARNT,
+    LEVEL,
+    MASS,
+    NEXT_ID,
+    OVERLAP,
+    ROUNDS,
+    SHARED,
+)
 from fullswap.kernels.philox import uniform
 from fullswap.online.loop import AfterStretch, Recorded, learnt_of
 from fullswap.online.pending import Pending
@@ -66,6 +76,8 @@ class Stream:
                 first = next(iter(siblings))
                 play = self.kind.drawn_with(play, uniform(self.draws.source, first))
         ticket = Forecast(self.kind, self._level, play, self.key, event)
+        if pending.tickets and self.kind.spec.models:
+            ticket.crowd = pending.crowd(ticket)
         if pending.index is None:
             pending.tickets[play[0]] = ticket
         else:
@@ -103,7 +115,7 @@ class Stream:
                 del pending.tickets[number]
             else:
                 pending.remove(number, ticket)
-            if pending.tickets and scale > 0:
+            if scale > 0 and (pending.tickets or ticket.crowd):
                 due = self._learn_late(row, ticket, learn, (*play, scale, outcome))
             else:
                 due = learn(*play, scale, outcome)
@@ -132,6 +144,7 @@ class Stream:
         try:
             for ticket in tickets:
                 self.learn(ticket, outcome, scale / len(tickets))
+            self.row[SHARED] += 1.0
         except BaseException:
             self.rows.put_back(self.index, before)
             self.pending.restore(*tickets)
@@ -156,7 +169,7 @@ class Stream:
         Forecasts of its own event are not late for it: ``resolve`` says why.
         """
         level = self.kind.level_of(row)
-        crowd = self.pending.crowd(ticket)
+        crowd = max(self.pending.crowd(ticket), ticket.crowd)
         waiting = self.pending.waiting(level, ticket.learners(level), ticket.event)
         row[OVERLAP] = max(row[OVERLAP], crowd)
         row[DELAY] = max(row[DELAY], waiting)

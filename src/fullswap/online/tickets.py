@@ -23,7 +23,7 @@ class Forecast:
     names what it is about, if several forecasts wait for one outcome: they are learnt together.
     """
 
-    __slots__ = ("_kind", "_play", "event", "key", "level")
+    __slots__ = ("_kind", "_play", "crowd", "event", "key", "level")
 
     def __init__(
         self, kind: Kind, level: int, play: Play, key: Any = None, event: Any = None
@@ -33,6 +33,8 @@ class Forecast:
         self.level = level
         self.key = key
         self.event = event
+        self.crowd = 0
+        """Other events that waited when it was made, where models are recalibrated."""
 
     @property
     def id(self) -> int:
@@ -77,7 +79,9 @@ class Forecast:
 
     def for_key(self, key: Any) -> Forecast:
         """The same ticket for the stream of another key."""
-        return Forecast(self._kind, self.level, self._play, key, self.event)
+        other = Forecast(self._kind, self.level, self._play, key, self.event)
+        other.crowd = self.crowd
+        return other
 
     def same_as(self, other: Forecast) -> bool:
         """Whether distribution and draw are the same."""
@@ -85,24 +89,29 @@ class Forecast:
             self._play[:2] == other._play[:2]
             and self._kind.spec == other._kind.spec
             and (self.level, self.key, self.event) == (other.level, other.key, other.event)
+            and self.crowd == other.crowd
             and np.array_equal(
                 self._kind.encode(self._play), other._kind.encode(other._play), equal_nan=True
             )
         )
 
     def to_list(self) -> list[Any]:
-        """Id, level, place of the draw, the play as plain numbers (NaN is None), event if any."""
+        """Id, level, place of the draw, play as numbers (NaN is None); event and crowd if any."""
         numbers = self._kind.encode(self._play)
         plain = [None if value != value else value for value in numbers]
-        event = [] if self.event is None else [plain_key(self.event)]
-        return [self.id, self.level, self._play[1], plain, *event]
+        more: list[Any] = []
+        if self.event is not None or self.crowd:
+            more = [None if self.event is None else plain_key(self.event), self.crowd]
+        return [self.id, self.level, self._play[1], plain, *more]
 
     @classmethod
     def from_list(cls, kind: Kind, stored: Any, key: Any = None) -> Forecast:
         """What ``to_list`` gave, checked against the grids of the kind."""
-        listed = isinstance(stored, list) and len(stored) in (4, 5)
+        listed = isinstance(stored, list) and len(stored) in (4, 6)
         if not listed or not isinstance(stored[3], list):
-            checks.refuse("pending forecast", "be [id, level, drawn, numbers, event]", stored)
+            checks.refuse(
+                "pending forecast", "be [id, level, drawn, numbers, event, crowd]", stored
+            )
         number = checks.whole("id", stored[0], 0, checks.MOST_EVENTS)
         level = checks.whole("level", stored[1], 0, len(kind.spec.levels) - 1)
         numbers = [np.nan if v is None else checks.number("play", v) for v in stored[3]]
@@ -111,8 +120,11 @@ class Forecast:
         drawn = checks.whole("drawn", stored[2], 0, len(weights) - 1)
         if not weights[drawn] > 0:
             checks.refuse("drawn", "be a point of positive weight", drawn)
-        event = None if len(stored) == 4 else event_name(key_of(stored[4]))
-        return cls(kind, level, (number, drawn, *played), key, event)
+        name, crowd = (None, 0) if len(stored) == 4 else stored[4:]
+        event = None if name is None else event_name(key_of(name))
+        ticket = cls(kind, level, (number, drawn, *played), key, event)
+        ticket.crowd = checks.whole("crowd", crowd, 0, number if kind.spec.models else 0)
+        return ticket
 
     def __repr__(self) -> str:
         grid = self._kind.points(self.level)
