@@ -1,8 +1,8 @@
 """The usual recalibrators, each made to forecast a stream event by event.
 
-All see the same forecasts in the same order and learn an outcome only when it is known, which may be
-later, and for several forecasts of one event at once. Frozen ones are fitted on the first fifth of
-the stream and then left alone, as is common practice.
+All see the same forecasts in the same order and learn an outcome only when it is known, which may
+be later, and for several forecasts of one event at once. Frozen ones are fitted on the first
+fifth of the stream and then left alone, as is common practice.
 """
 
 from __future__ import annotations
