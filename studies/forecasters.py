@@ -3,8 +3,8 @@
 Every stream is played against every contender. Forecasts are scored after the warm-up
 (``WARM_UP``), and once more over the first events (``FIRST``), where nobody has learnt much. For
 the calibration error all are rounded to multiples of 5 %, because a continuous forecast is hardly
-ever made twice; Brier score and log loss are those of the forecasts as they are. Times are those of the loop
-of single events from Python; ours run as an array (`Recalibrator.run`) is timed beside it.
+ever made twice; Brier score and log loss are those of the forecasts as they are. Times are those of
+the loop of single events from Python; ours run as an array (`Recalibrator.run`) is timed too.
 
 Outcomes are learnt when they are known: before the next forecast, or later, as the log has it. They
 never depend on the draw of their own event. The adversary's depend on the mean of a forecast, which
