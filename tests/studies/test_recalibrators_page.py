@@ -7,7 +7,7 @@ import pytest
 from studies.report import recalibrators
 from studies.report.markers import replace_between
 
-PAGE = "before\n<!-- recalibrators: begin -->\nold\n<!-- recalibrators: end -->\nafter\n"
+PAGE = "before\n<!-- recalibrators: begin -->\nstale\n<!-- recalibrators: end -->\nafter\n"
 
 
 def score(contender, factor=1.0, log_loss=0.5):
@@ -56,7 +56,7 @@ def test_only_what_is_between_the_markers_changes(tmp_path, monkeypatch, summary
     monkeypatch.setattr(recalibrators, "measure", lambda folder, seed: summary)
     assert recalibrators.main(["--data", str(tmp_path), str(page)]) == 0
     once = page.read_text(encoding="utf-8")
-    assert once.startswith("before\n<!--") and once.endswith("-->\nafter\n") and "old" not in once
+    assert once.startswith("before\n<!--") and once.endswith("-->\nafter\n") and "stale" not in once
     assert recalibrators.main(["--data", str(tmp_path), str(page)]) == 0
     assert page.read_text(encoding="utf-8") == once
 

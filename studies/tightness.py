@@ -1,0 +1,242 @@
+"""``python -m studies tightness``: how near adversaries come to the guarantees of the binary forecaster.
+
+For each way of using it (``SETTINGS``) a search over adversaries (``studies.duels``) looks for the
+largest calibration error at the smallest number of events; the best few are tried, and varied a
+little, at larger ones. What is reported is measured with draws of other seeds than those of the
+search, so that no luck is reported: with realised feedback a guarantee is for the average over
+draws, and so is the error here. The library's own adversaries (``fullswap.adversaries``) play too.
+
+The error is that of the second forecaster in ``studies.duels``. The library's replays the same
+outcomes with the same draws, must come to the same error, and says what it guarantees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+import fullswap as fs
+from fullswap.certificates import Quantity
+from studies.duels import Adversary, Duel, Rules, duel, neighbour, random_adversary
+from studies.house_adversaries import largest_of_the_house
+from studies.report.markers import rewrite
+from studies.report.text import table
+from studies.runs import Row, provenance, to_csv, write
+
+NAME = "tightness"
+SIZES = {True: (1_000, 10_000), False: (10_000, 100_000, 1_000_000)}
+"""Events, if it has to be quick and if not."""
+_FRESH = 1_000
+"""First seed of the runs that are reported: the search never saw them."""
+_CLOSE = 1e-6
+"""Relative difference that rounding may make between the two forecasters."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way of using the forecaster."""
+
+    name: str
+    known: bool = True
+    step: str | None = None
+    weighted: bool = False
+    late: int = 0
+    shared: int = 1
+
+    def forecaster(self, feedback: str, events: int, seed: int) -> fs.Forecaster:
+        """A new one."""
+        horizon = events if self.known else None
+        return fs.Forecaster(horizon, self.step, feedback=feedback, seed=seed)
+
+
+SETTINGS = (
+    Setting("horizon known"),
+    Setting("horizon unknown", known=False),
+    Setting("in steps of 5 %", step="5%"),
+    Setting("in steps of 25 %", step="25%"),
+    Setting("weights in [0, 1]", weighted=True),
+    Setting("10 forecasts an event", shared=10),
+    Setting("1 event late", late=1),
+    Setting("7 events late", late=7),
+)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is tried at a number of events."""
+
+    tries: int
+    seeds: int
+    reported: int
+    """Seeds of what is reported."""
+
+    @classmethod
+    def at(cls, events: int, realised: bool, quick: bool) -> Budget:
+        """Fewer where runs are long; one seed where nothing is drawn but what learns is not."""
+        seeds, reported = (20, 100) if events <= 10_000 else (5, 20) if events <= 100_000 else (3, 8)
+        tries = 300 if events <= 10_000 else 30 if events <= 100_000 else 8
+        if quick:
+            tries, seeds, reported = min(tries, 60), min(seeds, 5), min(reported, 20)
+        return cls(tries, seeds, reported) if realised else cls(3 * tries, 1, 3)
+
+
+def error(rules: Rules, adversary: Adversary, events: int, seeds: Sequence[int]) -> float:
+    """Mean over seeds of the measured calibration error."""
+    return fmean(duel(rules, adversary, events, seed).error for seed in seeds)
+
+
+def worst(
+    rules: Rules, events: int, budget: Budget, known: Sequence[Adversary], rng: np.random.Generator
+) -> list[Adversary]:
+    """The strongest adversaries found, the best first: known ones, random ones, and neighbours."""
+    seeds = range(budget.seeds)
+    tried = [(error(rules, one, events, seeds), k, one) for k, one in enumerate(known)]
+    for k in range(len(tried), budget.tries):
+        climbing = tried and (known or k > budget.tries // 2)
+        if climbing:
+            leaders = sorted(tried, key=lambda found: -found[0])[:4]
+            one = neighbour(leaders[int(rng.integers(len(leaders)))][2], rng)
+        else:
+            one = random_adversary(rng)
+        tried.append((error(rules, one, events, seeds), k, one))
+    return [one for _, _, one in sorted(tried, key=lambda found: -found[0])[:4]]
+
+
+def replayed(setting: Setting, feedback: str, played: Duel, seed: int) -> fs.Forecaster:
+    """The library's forecaster after the same outcomes, known as late as then."""
+    events = len(played.outcomes)
+    forecaster = setting.forecaster(feedback, events, seed)
+    if setting.late == 0 and setting.shared == 1:
+        weights = played.weights if setting.weighted else None
+        forecaster.run(played.outcomes, weights, record=False, progress=False)
+        return forecaster
+    waiting: list[Any] = []
+    pairs = zip(played.outcomes.tolist(), played.weights.tolist(), strict=True)
+    for t, (outcome, weight) in enumerate(pairs, 1):
+        waiting.append((forecaster.predict(), outcome, weight))
+        if t == events or (setting.shared > 1 and t % setting.shared == 0):
+            ready = len(waiting)
+        else:
+            ready = int(setting.shared == 1 and len(waiting) > setting.late)
+        for forecast, happened, share in waiting[:ready]:
+            forecaster.update(happened, forecast, weight=share)
+        del waiting[:ready]
+    return forecaster
+
+
+def measured_by_the_library(forecaster: fs.Forecaster) -> float:
+    """Its calibration error."""
+    for certificate in forecaster.certificates():
+        if certificate.quantity is Quantity.L2_CALIBRATION_ERROR:
+            return float(certificate.measured)
+    raise ValueError("the forecaster must certify its calibration error, got none")
+
+
+def rows_of(
+    setting: Setting, feedback: str, sizes: Sequence[int], quick: bool, seed: int
+) -> Iterator[Row]:
+    """What was found at each number of events."""
+    rng = np.random.default_rng([seed, SETTINGS.index(setting), feedback == "realised"])
+    best: list[Adversary] = []
+    for events in sizes:
+        about: Row = {"setting": setting.name, "feedback": feedback, "events": events}
+        forecaster = setting.forecaster(feedback, events, 0)
+        if forecaster.certificate().quantity is not Quantity.L2_CALIBRATION_ERROR:
+            yield {**about, "note": "another quantity is guaranteed"}
+            continue
+        rules = Rules.of(forecaster, events, setting.weighted, setting.late, setting.shared)
+        budget = Budget.at(events, rules.realised, quick)
+        best = worst(rules, events, budget, best, rng)
+        fresh = range(_FRESH, _FRESH + budget.reported)
+        found = {f"{one.kind} {k}": error(rules, one, events, fresh) for k, one in enumerate(best)}
+        name = max(found, key=lambda key: found[key])
+        strongest, measured = best[int(name.split()[1])], found[name]
+        kind = strongest.kind
+        if events == min(sizes) and setting.late == 0 and setting.shared == 1:
+            house, value = largest_of_the_house(
+                lambda s: setting.forecaster(feedback, events, s), events,
+                range(2 if rules.realised else 1), setting.weighted,
+            )  # fmt: skip
+            if value > measured:
+                kind, measured = house, value
+        one = duel(rules, strongest, events, _FRESH)
+        library = replayed(setting, feedback, one, _FRESH)
+        theirs = measured_by_the_library(library)
+        if abs(theirs - one.error) > _CLOSE * max(1.0, theirs):
+            raise RuntimeError(
+                f"both forecasters must have one error, got {one.error} and {theirs} "
+                f"({setting.name}, {feedback}, {events} events)"
+            )
+        guaranteed = library.guarantee
+        yield {
+            **about, "points": len(one.points), "measured": measured, "guaranteed": guaranteed,
+            "ratio": measured / guaranteed if math.isfinite(guaranteed) else None,
+            "adversary": kind, **{k: v for k, v in asdict(strongest).items() if k != "kind"},
+        }  # fmt: skip
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """A row a setting, and for each number of events what was reached of the guarantee."""
+    sizes = sorted({int(row["events"] or 0) for row in rows})
+    parts = []
+    for feedback in ("realised", "distribution"):
+        lines = []
+        for name in dict.fromkeys(row["setting"] for row in rows):
+            own = {r["events"]: r for r in rows if (r["setting"], r["feedback"]) == (name, feedback)}
+            lines.append((str(name), *(_cell(own[size]) for size in sizes if size in own)))
+        heads = [f"{size:,} events" for size in sizes]
+        parts.append(f"Feedback: {feedback}.\n\n" + table(("use", *heads), lines))
+    intro = (
+        f"Measured by `make tightness` ({provenance()['revision']}): the largest calibration "
+        "error that a search over adversaries found, beside the guarantee known beforehand, and "
+        "its share of it. Realised feedback: means over draws that the search had not seen."
+    )
+    return "\n\n".join([intro, *parts])
+
+
+def _cell(row: Row) -> str:
+    if "note" in row:
+        return "–"
+    measured, guaranteed, ratio = row["measured"], row["guaranteed"], row["ratio"]
+    if not isinstance(ratio, float):
+        return f"{measured:.3g} of no guarantee"
+    return f"{measured:.3g} of {guaranteed:.4g}: {ratio:.2f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Search, print, write; 1 if a guarantee was exceeded."""
+    parser = argparse.ArgumentParser("python -m studies tightness", description=__doc__)
+    scale = parser.add_mutually_exclusive_group()
+    scale.add_argument("--quick", action="store_true", help="a minute, with up to 10,000 events")
+    scale.add_argument("--full", dest="quick", action="store_false", help="minutes; the default")
+    parser.add_argument("--seed", type=int, default=0, help="of the search")
+    parser.add_argument("--out", type=Path, help="folder for tightness.csv; results/tightness")
+    parser.add_argument("--page", type=Path, help="file with the markers, to be rewritten")
+    asked = parser.parse_args(arguments)
+    began, rows = time.monotonic(), []
+    for setting in SETTINGS:
+        for feedback in ("realised", "distribution"):
+            for row in rows_of(setting, feedback, SIZES[asked.quick], asked.quick, asked.seed):
+                rows.append(row)
+                spent = time.monotonic() - began
+                line = f"{setting.name}, {feedback}, {row['events']:,}: {_cell(row)}"
+                print(f"{spent:5.0f} s  {line}", file=sys.stderr)
+    folder = asked.out or Path("results") / NAME
+    write(folder / f"{NAME}.csv", to_csv([{k: v for k, v in r.items() if v is not None} for r in rows]))
+    content = markdown(rows)
+    print(content)
+    if asked.page is not None:
+        rewrite(asked.page, NAME, content)
+    exceeded = [row for row in rows if isinstance(row.get("ratio"), float) and row["ratio"] > 1]
+    for row in exceeded:
+        print(f"exceeded: {row}", file=sys.stderr)
+    return 1 if exceeded else 0
