@@ -111,8 +111,8 @@ class Rules:
 
     ``grids`` has the points of all levels one after the other, ``first`` (L + 1,) where each
     begins, ``starts`` (L,) the mass from which on it is played. ``weighted``: whether events
-    weigh 1, or what the adversary likes. Outcomes are known ``late`` forecasts later, or, where ``shared`` > 1
-    forecasts are about one event and weigh 1/shared, after the last of them.
+    weigh 1, or what the adversary likes. Outcomes are known ``late`` forecasts later, or, where
+    ``shared`` > 1 forecasts are about one event and weigh 1/shared, after the last of them.
     """
 
     grids: Vector
@@ -167,9 +167,11 @@ def duel(rules: Rules, adversary: Adversary, events: int, seed: int) -> Duel:
     if rules.shared > 1:
         weights /= rules.shared
     outcomes = np.empty(events)
+    chance = adversary.kind == "chance"
+    luck = np.random.default_rng(seed).random(events if chance else 0)
     level, masses, ones = _duel(
         rules.grids, rules.first, rules.starts, rules.realised, rules.late, rules.shared,
-        rules.hint, adversary.numbers(), Draws(seed_of(seed)).source, seed, outcomes, weights,
+        rules.hint, adversary.numbers(), Draws(seed_of(seed)).source, luck, outcomes, weights,
     )  # fmt: skip
     points = rules.grids[rules.first[level] : rules.first[level + 1]]
     return Duel(points, masses[: len(points)], ones[: len(points)], outcomes, weights)
@@ -244,9 +246,8 @@ def _error_after(points, masses, ones, i, g, y):
 
 @njit(cache=True)
 def _duel(
-    grids, first, starts, realised, late, shared, hint, how, source, seed, outcomes, weights
+    grids, first, starts, realised, late, shared, hint, how, source, luck, outcomes, weights
 ):  # fmt: skip
-    np.random.seed(seed)
     events, widest = outcomes.shape[0], 0
     for k in range(first.shape[0] - 1):
         widest = max(widest, first[k + 1] - first[k])
@@ -272,7 +273,7 @@ def _duel(
             if kind == THRESHOLD:
                 y = 1.0 if mean < threshold else 0.0
             elif kind == CHANCE:
-                y = 1.0 if np.random.random() < threshold else 0.0
+                y = 1.0 if luck[t] < threshold else 0.0
             elif kind == GREEDY:
                 gain = 0.0
                 for side in range(2):

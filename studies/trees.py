@@ -2,8 +2,8 @@
 
 All outcomes are tried, and with realised feedback all draws with their probabilities: the adversary
 sees the draws of the past and knows the distribution of the next one, but not the draw. The value
-of a state is the larger of the two outcomes' values, each an average over the draw; at the end it is
-the calibration error. So this is the largest expected error that any adversary can reach.
+of a state is the larger of the two outcomes' values, each an average over the draw; at the end it
+is the calibration error. So this is the largest expected error that any adversary can reach.
 """
 
 from __future__ import annotations
