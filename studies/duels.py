@@ -38,10 +38,10 @@ KINDS = ("tour", "threshold", "chance", "greedy", "poorest")
 class Adversary:
     """Chooses outcomes in sight of everything but the draw.
 
-    - "tour": visits the cells one after the other and keeps the mean of the forecast at ``centre``
-      of a cell; the time in a cell goes with (s(1 − s))^``evenness``. While a point of the cell has
-      less than ``early`` times its share of the mass, the mean swings by ``swing`` either way: a
-      point that is played nearly alone learns fast.
+    - "tour": visits the cells in [low, high] one after the other and keeps the mean of the
+      forecast at ``centre`` of a cell; the time in a cell goes with (s(1 − s))^``evenness``. While
+      a point of the cell has less than ``early`` times its share of the mass, the mean swings by
+      ``swing`` either way: a point that is played nearly alone learns fast.
     - "threshold": yes if and only if the mean is below a threshold that moves through [low, high]
       ``tours`` times.
     - "chance": yes with a probability that moves so.
@@ -64,12 +64,15 @@ class Adversary:
     patience: float = 0.02
     lightness: float = 0.0
     """Where weights are free they are 1 less up to so much."""
+    turning: bool = False
+    """Whether every other grid, where there are several, is toured the other way round."""
 
     def numbers(self) -> Vector:
         """For compiled code."""
         return np.array([
             KINDS.index(self.kind), self.evenness, self.centre, self.swing, self.early,
             float(self.down), self.warm, self.low, self.high, self.tours, self.patience,
+            float(self.turning),
         ])  # fmt: skip
 
 
@@ -89,6 +92,7 @@ def random_adversary(rng: np.random.Generator) -> Adversary:
         tours=float(10 ** rng.uniform(-0.3, 1)),
         patience=float(10 ** rng.uniform(-3, -0.7)),
         lightness=float(rng.choice([0.01, rng.random()])),
+        turning=bool(rng.integers(2)),
     )
 
 
@@ -209,20 +213,26 @@ def crossing(points, recommended, hint):
 
 
 @njit(cache=True)
-def _tour(points, evenness, down, warm, events):
-    """Left point of every cell in order, and the event at which its visit ends."""
+def _tour(points, evenness, down, warm, low, high, begin, end):
+    """Left point of every cell in order, and the mass of forecasts at which its visit ends."""
     cells = points.shape[0] - 1
     order, ends = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    order[0], ends[0] = cells, warm * points.shape[0]  # beyond the last point: all ones
-    total = 0.0
+    order[0], ends[0] = cells, begin + warm * points.shape[0]  # beyond the last point: all ones
+    total, count = 0.0, 1
     for k in range(cells):
         cell = cells - 1 - k if down else k
         middle = (points[cell] + points[cell + 1]) / 2
-        total += (middle * (1 - middle)) ** evenness
-        order[k + 1], ends[k + 1] = cell, total
-    for k in range(cells):
-        ends[k + 1] *= events / total
-    return order, ends
+        if low <= middle <= high:
+            total += (middle * (1 - middle)) ** evenness
+            order[count], ends[count] = cell, total
+            count += 1
+    if count == 1:  # no cell has its middle there: the one where it is
+        cell = min(max(np.searchsorted(points, (low + high) / 2) - 1, 0), cells - 1)
+        order[count], ends[count], total = cell, 1.0, 1.0
+        count += 1
+    for k in range(1, count):
+        ends[k] = begin + ends[k] / total * (end - begin)
+    return order[:count], ends[:count]
 
 
 @njit(cache=True)
@@ -256,8 +266,10 @@ def _duel(
     masses, ones, recommended = np.zeros(widest), np.zeros(widest), np.zeros(widest)
     recommended[: points.shape[0]] = points
     kind, evenness, centre, swing, early, down, warm = how[:7]
-    low, high, tours, patience = how[7:]
-    order, ends = _tour(points, evenness, down > 0, warm, events)
+    low, high, tours, patience, turning = how[7:]
+    total, made = weights.sum(), 0.0
+    end = min(total, starts[1]) if starts.shape[0] > 1 else total
+    order, ends = _tour(points, evenness, down > 0, warm, low, high, 0.0, end)
     visit, rising, until, target = 0, True, 0.0, 0
     # forecasts that wait: left, right, share, drawn, weight, level
     room = late + shared + 1
@@ -287,7 +299,7 @@ def _duel(
                 y = 1.0 if gain > 0 else 0.0
             else:
                 if kind == TOUR:
-                    while visit < order.shape[0] - 1 and t >= ends[visit]:
+                    while visit < order.shape[0] - 1 and made >= ends[visit]:
                         visit += 1
                         rising = True
                     target = order[visit]
@@ -300,7 +312,7 @@ def _duel(
                 elif left > target or left == right:
                     y = 1.0 if left == 0 else 0.0
                 else:
-                    due = (events if kind == TOUR else mass) / points.shape[0]
+                    due = (end if kind == TOUR else mass) / points.shape[0]
                     poor = min(masses[left], masses[right]) < early * due
                     place, width = 1 - share, swing if poor else 0.0
                     if width == 0.0:
@@ -311,6 +323,7 @@ def _duel(
                         rising = True
                     y = 1.0 if rising else 0.0
         outcomes[t] = y
+        made += weights[t]
         # --- the forecast waits
         drawn = 0 if uniform(source, t) < share else 1
         waiting[kept, 0], waiting[kept, 1], waiting[kept, 2] = left, right, share
@@ -355,12 +368,12 @@ def _duel(
                     waiting[j, 1] = places[int(waiting[j, 1])]
                 hint, points, level = places[hint], finer, level + 1
                 masses, ones, recommended = new_masses, new_ones, new_recommended
-                order, ends = _tour(points, evenness, down > 0, warm, events)
-                # what is left of the tour goes on from here
-                share_done = (t + 1) / events
-                for j in range(ends.shape[0]):
-                    ends[j] = t + 1 + ends[j] * (1 - share_done)
-                visit = 0
+                # a new tour of the new grid, as long as that is in play
+                end = min(total, starts[level + 1]) if level + 1 < starts.shape[0] else total
+                back = turning > 0 and level % 2 == 1
+                falling = (down > 0) != back
+                order, ends = _tour(points, evenness, falling, 0.0, low, high, mass, end)
+                visit = 1
         for k in range(ready, kept):
             waiting[k - ready] = waiting[k]
         kept -= ready

@@ -39,6 +39,16 @@ SIZES = {True: (1_000, 10_000), False: (10_000, 100_000, 1_000_000)}
 """Events, if it has to be quick and if not."""
 TREE = 12
 """Events of the trees in which everything that can happen is tried."""
+STRONG = (
+    Adversary(),
+    Adversary(centre=0.46, down=True),
+    Adversary(evenness=1.9, centre=0.55, early=0.08, warm=1.0),
+    Adversary(evenness=2.0, centre=0.52, down=True, turning=True),
+    Adversary(low=0.5, high=0.8),
+)
+"""Where the search starts: these are strong on most grids."""
+LEADERS = 4
+"""Adversaries that are kept and varied."""
 _FRESH = 1_000
 """First seed of the runs that are reported: the search never saw them."""
 _CLOSE = 1e-6
@@ -103,18 +113,33 @@ def error(rules: Rules, adversary: Adversary, events: int, seeds: Sequence[int])
 def worst(
     rules: Rules, events: int, budget: Budget, known: Sequence[Adversary], rng: np.random.Generator
 ) -> list[Adversary]:
-    """The strongest adversaries found, the best first: known ones, random ones, and neighbours."""
+    """The strongest adversaries found, the best first.
+
+    Those found with fewer events and their neighbours; if there are none, first the usual strong
+    ones and random ones. With realised feedback some are only lucky: the leaders play once more.
+    """
     seeds = range(budget.seeds)
-    tried = [(error(rules, one, events, seeds), k, one) for k, one in enumerate(known)]
-    for k in range(len(tried), budget.tries):
-        climbing = tried and (known or k > budget.tries // 2)
-        if climbing:
-            leaders = sorted(tried, key=lambda found: -found[0])[:4]
-            one = neighbour(leaders[int(rng.integers(len(leaders)))][2], rng)
-        else:
+    tried = [(error(rules, one, events, seeds), one) for one in known or STRONG]
+    explored = 0 if known else budget.tries // 2
+    while len(tried) < budget.tries:
+        if len(tried) < explored:
             one = random_adversary(rng)
-        tried.append((error(rules, one, events, seeds), k, one))
-    return [one for _, _, one in sorted(tried, key=lambda found: -found[0])[:4]]
+        else:
+            leaders = sorted(tried, key=_strength)[:LEADERS]
+            one = neighbour(leaders[int(rng.integers(len(leaders)))][1], rng)
+        tried.append((error(rules, one, events, seeds), one))
+    leaders = sorted(tried, key=_strength)[: 2 * LEADERS]
+    if rules.realised:
+        more = range(budget.seeds, 4 * budget.seeds)
+        leaders = sorted(
+            ((error(rules, one, events, more), one) for _, one in leaders), key=_strength
+        )
+    return [one for _, one in leaders[:LEADERS]]
+
+
+def _strength(found: tuple[float, Adversary]) -> float:
+    """The strongest come first."""
+    return -found[0]
 
 
 def replayed(setting: Setting, feedback: str, played: Duel, seed: int) -> fs.Forecaster:
