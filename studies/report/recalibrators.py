@@ -12,9 +12,11 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from fullswap.report.style import figures
 from studies import forecasters
 from studies.recalibrators import OURS, REFIT_EVERY, WITHOUT_EVENTS
 from studies.report.markers import rewrite
@@ -27,6 +29,7 @@ NAME = "recalibrators"
 RAW = "raw model"
 ISOTONIC = f"isotonic, refitted every {REFIT_EVERY}"
 NEWTON = "Platt, online Newton"
+ONE_RUN = f"{OURS}, {forecasters.AS_ONE_RUN}"
 _PROMPT = {
     "Platt, frozen": "Platt, frozen",
     ISOTONIC: "isotonic, refitted",
@@ -96,7 +99,22 @@ def text_of(summary: dict[str, Any]) -> str:
             parts += ["Log loss, with nothing clipped:", log_loss_table(streams_here, names)]
             parts += ["Calibration error per forecast less what chance alone would show, × 10⁴:"]
             parts += [calibration_table(streams_here, names)]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, times(streams)])
+
+
+def times(streams: list[dict[str, Any]]) -> str:
+    """CPU time of ours and of online Platt scaling, as a sentence."""
+    spent: dict[str, list[float]] = {}
+    for stream in streams:
+        for score in stream["contenders"]:
+            spent.setdefault(score["contender"], []).append(score["microseconds"])
+    middle = {name: figures(median(values)) for name, values in spent.items()}
+    said = [f"Ours takes {middle[f'{OURS}, mean']} µs per event from Python"]
+    if NEWTON in middle:
+        said.append(f"online Platt scaling {middle[NEWTON]} µs")
+    if ONE_RUN in middle:
+        said.append(f"ours over whole arrays {middle[ONE_RUN]} µs")
+    return ", ".join(said) + "."
 
 
 def brier_table(streams: list[dict[str, Any]], names: dict[str, str], key: str) -> str:
