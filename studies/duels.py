@@ -56,8 +56,9 @@ class Adversary:
     swing: float = 0.6
     early: float = 0.0
     down: bool = False
+    cool: float = 0.0
     warm: float = 0.0
-    """"tour": all ones for this many times the number of points at first."""
+    """"tour": at first all zeros, then all ones, for these many times the number of points."""
     low: float = 0.0
     high: float = 1.0
     tours: float = 1.0
@@ -72,7 +73,7 @@ class Adversary:
         return np.array([
             KINDS.index(self.kind), self.evenness, self.centre, self.swing, self.early,
             float(self.down), self.warm, self.low, self.high, self.tours, self.patience,
-            float(self.turning),
+            float(self.turning), self.cool,
         ])  # fmt: skip
 
 
@@ -86,6 +87,7 @@ def random_adversary(rng: np.random.Generator) -> Adversary:
         swing=float(rng.uniform(0, 0.7)),
         early=float(rng.choice([0.0, 10 ** rng.uniform(-2, 1)])),
         down=bool(rng.integers(2)),
+        cool=float(rng.choice([0.0, rng.uniform(0, 3)])),
         warm=float(rng.choice([0.0, rng.uniform(0, 6)])),
         low=float(rng.choice([0.0, low])),
         high=float(rng.choice([1.0, high])),
@@ -213,12 +215,14 @@ def crossing(points, recommended, hint):
 
 
 @njit(cache=True)
-def _tour(points, evenness, down, warm, low, high, begin, end):
+def _tour(points, evenness, down, cool, warm, low, high, begin, end):
     """Left point of every cell in order, and the mass of forecasts at which its visit ends."""
     cells = points.shape[0] - 1
-    order, ends = np.empty(cells + 1, np.int64), np.empty(cells + 1)
-    order[0], ends[0] = cells, begin + warm * points.shape[0]  # beyond the last point: all ones
-    total, count = 0.0, 1
+    order, ends = np.empty(cells + 2, np.int64), np.empty(cells + 2)
+    # below the first point: all zeros; beyond the last: all ones
+    order[0], ends[0] = -1, begin + cool * points.shape[0]
+    order[1], ends[1] = cells, ends[0] + warm * points.shape[0]
+    total, count = 0.0, 2
     for k in range(cells):
         cell = cells - 1 - k if down else k
         middle = (points[cell] + points[cell + 1]) / 2
@@ -226,11 +230,11 @@ def _tour(points, evenness, down, warm, low, high, begin, end):
             total += (middle * (1 - middle)) ** evenness
             order[count], ends[count] = cell, total
             count += 1
-    if count == 1:  # no cell has its middle there: the one where it is
+    if count == 2:  # no cell has its middle there: the one where it is
         cell = min(max(np.searchsorted(points, (low + high) / 2) - 1, 0), cells - 1)
         order[count], ends[count], total = cell, 1.0, 1.0
         count += 1
-    for k in range(1, count):
+    for k in range(2, count):
         ends[k] = begin + ends[k] / total * (end - begin)
     return order[:count], ends[:count]
 
@@ -266,10 +270,10 @@ def _duel(
     masses, ones, recommended = np.zeros(widest), np.zeros(widest), np.zeros(widest)
     recommended[: points.shape[0]] = points
     kind, evenness, centre, swing, early, down, warm = how[:7]
-    low, high, tours, patience, turning = how[7:]
+    low, high, tours, patience, turning, cool = how[7:]
     total, made = weights.sum(), 0.0
     end = min(total, starts[1]) if starts.shape[0] > 1 else total
-    order, ends = _tour(points, evenness, down > 0, warm, low, high, 0.0, end)
+    order, ends = _tour(points, evenness, down > 0, cool, warm, low, high, 0.0, end)
     visit, rising, until, target = 0, True, 0.0, 0
     # forecasts that wait: left, right, share, drawn, weight, level
     room = late + shared + 1
@@ -309,7 +313,9 @@ def _duel(
                     rising = True
                 if left < target:
                     y = 1.0
-                elif left > target or left == right:
+                elif left > target:
+                    y = 0.0
+                elif left == right:
                     y = 1.0 if left == 0 else 0.0
                 else:
                     due = (end if kind == TOUR else mass) / points.shape[0]
@@ -372,8 +378,8 @@ def _duel(
                 end = min(total, starts[level + 1]) if level + 1 < starts.shape[0] else total
                 back = turning > 0 and level % 2 == 1
                 falling = (down > 0) != back
-                order, ends = _tour(points, evenness, falling, 0.0, low, high, mass, end)
-                visit = 1
+                order, ends = _tour(points, evenness, falling, 0.0, 0.0, low, high, mass, end)
+                visit = 2
         for k in range(ready, kept):
             waiting[k - ready] = waiting[k]
         kept -= ready

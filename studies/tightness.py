@@ -42,9 +42,11 @@ TREE = 12
 STRONG = (
     Adversary(),
     Adversary(centre=0.46, down=True),
+    Adversary(centre=0.46, down=True, cool=1.0, warm=1.5),
     Adversary(evenness=1.9, centre=0.55, early=0.08, warm=1.0),
     Adversary(evenness=2.0, centre=0.52, down=True, turning=True),
     Adversary(low=0.5, high=0.8),
+    Adversary(low=0.52, high=0.53),
 )
 """Where the search starts: these are strong on most grids."""
 LEADERS = 4
@@ -99,7 +101,7 @@ class Budget:
         seeds, reported = (
             (20, 100) if events <= 10_000 else (5, 20) if events <= 100_000 else (3, 8)
         )
-        tries = 300 if events <= 10_000 else 30 if events <= 100_000 else 8
+        tries = 300 if events <= 10_000 else 40 if events <= 100_000 else 20
         if quick:
             tries, seeds, reported = min(tries, 60), min(seeds, 5), min(reported, 20)
         return cls(tries, seeds, reported) if realised else cls(3 * tries, 1, 3)
@@ -115,11 +117,11 @@ def worst(
 ) -> list[Adversary]:
     """The strongest adversaries found, the best first.
 
-    Those found with fewer events and their neighbours; if there are none, first the usual strong
-    ones and random ones. With realised feedback some are only lucky: the leaders play once more.
+    Those found with fewer events, the usual strong ones, and neighbours of the best; if none were
+    found before, random ones too. With realised feedback some are only lucky: the leaders play once more.
     """
     seeds = range(budget.seeds)
-    tried = [(error(rules, one, events, seeds), one) for one in known or STRONG]
+    tried = [(error(rules, one, events, seeds), one) for one in (*known, *STRONG)]
     explored = 0 if known else budget.tries // 2
     while len(tried) < budget.tries:
         if len(tried) < explored:
