@@ -118,7 +118,8 @@ def worst(
     """The strongest adversaries found, the best first.
 
     Those found with fewer events, the usual strong ones, and neighbours of the best; if none were
-    found before, random ones too. With realised feedback some are only lucky: the leaders play once more.
+    found before, random ones too. With realised feedback some are only lucky: the leaders play
+    once more.
     """
     seeds = range(budget.seeds)
     tried = [(error(rules, one, events, seeds), one) for one in (*known, *STRONG)]
