@@ -147,22 +147,21 @@ class Ours:
     @property
     def guarantee(self) -> float | None:
         """Most calibration error of what was issued, on average over the draws."""
-        guarantee = self._recalibrator.guarantee
-        return None if math.isnan(guarantee) else guarantee
+        return self._recalibrator.guarantee
 
 
 class OursByEvent(Ours):
     """``Recalibrator`` that is told the event: all of its forecasts together count once."""
 
+    def predict(self, claimed: float, event: int) -> float:
+        """Mean of the distribution; the draw is kept."""
+        forecast = self._recalibrator.predict(claimed, event=event)
+        self.issued.append(forecast.issued)
+        return forecast.mean
+
     def resolve(self, event: int, outcome: float) -> None:
         """Learn the outcome of the event."""
-        resolve_event(self._recalibrator, self._waiting.pop(event), outcome)
-
-
-def resolve_event(recalibrator: fs.Recalibrator, forecasts: list[Forecast], outcome: float) -> None:
-    """Each of the n forecasts of an event counts 1/n."""
-    for forecast in forecasts:
-        recalibrator.update(outcome, forecast, weight=1 / len(forecasts))
+        self._recalibrator.resolve(event, outcome)
 
 
 OURS, WITHOUT_EVENTS = "fullswap", "fullswap without events"

@@ -13,7 +13,6 @@ outcomes with the same draws, must come to the same error, and says what it guar
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -211,11 +210,10 @@ def rows_of(
                 f"({setting.name}, {feedback}, {events} events)"
             )
         guaranteed = library.guarantee
-        finite = math.isfinite(guaranteed)
         yield {
             **about, "points": len(one.points), "measured": measured,
-            "guaranteed": guaranteed if finite else None,
-            "ratio": measured / guaranteed if finite else None,
+            "guaranteed": guaranteed,
+            "ratio": None if guaranteed is None else measured / guaranteed,
             "adversary": kind, **{k: v for k, v in asdict(strongest).items() if k != "kind"},
         }  # fmt: skip
 
@@ -226,6 +224,7 @@ def tree_row(setting: Setting, feedback: str, events: int) -> Row:
     forecaster = setting.forecaster(feedback, events, 0)
     forecaster.run(np.zeros(events), record=False)  # an unknown horizon: guaranteed so far
     measured, guaranteed = largest_error(rules, events), forecaster.guarantee
+    assert guaranteed is not None, "labels came at once"
     return {
         "setting": setting.name, "feedback": feedback, "events": events, "points": len(rules.grids),
         "measured": measured, "guaranteed": guaranteed, "ratio": measured / guaranteed,

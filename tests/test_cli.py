@@ -20,6 +20,8 @@ def test_demo_prints_measured_beside_guaranteed():
     result = fullswap("demo")
     assert result.returncode == 0, result.stderr
     assert "measured" in result.stdout and "guaranteed" in result.stdout
+    assert "percentage points off" in result.stdout and "chance alone" in result.stdout
+    assert "full swap regret" in result.stdout and "nan" not in result.stdout
     assert "NO" not in result.stdout
 
 
@@ -29,6 +31,10 @@ def test_demo_as_json():
         "forecaster", "forecaster in steps of 5 %", "recalibrator", "learner",
     }  # fmt: skip
     assert all(0 <= row["measured"] <= row["guaranteed"] and row["holds"] for row in rows)
+    for row in rows:
+        learner = row["what"].startswith("learner")
+        assert (row["points"] is None) == learner == (row["points_guaranteed"] is None)
+        assert learner or row["points"] <= row["points_guaranteed"] < 1
 
 
 @pytest.mark.parametrize(

@@ -55,15 +55,7 @@ def _app() -> Any:
             rows = [{"what": what, "against": who, **c.to_dict()} for what, who, c in results]
             print(json.dumps(rows, indent=2))
         else:
-            _print_table(
-                "Calibration error and full swap regret: measured and guaranteed",
-                ("what", "against", "rounds", "measured", "guaranteed", "holds"),
-                [
-                    (what, who, str(c.rounds), f"{c.measured:.1f}", f"{c.guaranteed:.1f}",
-                     "yes" if c.holds else "NO")
-                    for what, who, c in results
-                ],
-            )  # fmt: skip
+            _print_demo(results)
         if not all(certificate.holds for *_, certificate in results):
             raise typer.Exit(1)
 
@@ -100,6 +92,22 @@ def _app() -> Any:
             raise typer.Exit(1)
 
     return app
+
+
+def _print_demo(results: Any) -> None:
+    """Forecasters in percentage points, learners in sums."""
+    from fullswap.demo import in_points, in_sums
+
+    _print_table(
+        "Forecasters: percentage points off, on average over the events",
+        ("what", "against", "events", "measured", "chance alone", "guaranteed at most", "holds"),
+        in_points(results),
+    )
+    _print_table(
+        "Learners: full swap regret, summed over the rounds",
+        ("what", "against", "rounds", "measured", "guaranteed at most", "holds"),
+        in_sums(results),
+    )
 
 
 def _print_equilibrium(solution: Any) -> None:
@@ -141,13 +149,17 @@ def _game(name: str, settings: list[str]) -> Any:
         raise typer.BadParameter(str(error)) from None
 
 
+def _is_number(cell: str) -> bool:
+    return cell == "–" or cell.replace(".", "").replace(",", "").isdigit()
+
+
 def _print_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title)
     for column in columns:
-        numeric = all(row[columns.index(column)].replace(".", "").isdigit() for row in rows)
+        numeric = all(_is_number(row[columns.index(column)]) for row in rows)
         table.add_column(column, justify="right" if numeric else "left")
     for row in rows:
         table.add_row(*row)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from fullswap.adversaries import ADVERSARIES
 from fullswap.certificates import Certificate
+from fullswap.certificates.words import points, sums
 from fullswap.forecasting import Forecaster, Recalibrator
 from fullswap.losses import LossClass
 from fullswap.play import simulate
@@ -52,3 +53,35 @@ def _forecasts(horizon: int, seed: int) -> Iterator[Shown]:
     recalibrator = Recalibrator(horizon=horizon, seed=seed)
     recalibrator.run(claimed, rng.random(horizon) < flipped, record=False)
     yield "recalibrator", "a model that turns wrong half-way", recalibrator.certificate()
+
+
+def in_points(results: Iterable[Shown]) -> list[tuple[str, ...]]:
+    """Rows of a table of the forecasters."""
+    return [
+        (
+            what, against, f"{c.rounds:,}", points(c.points), _or_dash(c.points_noise),
+            _or_dash(c.points_guaranteed, up=True), _yes(c),
+        )
+        for what, against, c in results
+        if c.points is not None
+    ]  # fmt: skip
+
+
+def in_sums(results: Iterable[Shown]) -> list[tuple[str, ...]]:
+    """Rows of a table of the learners."""
+    return [
+        (
+            what, against, f"{c.rounds:,}", sums(c.measured),
+            "–" if c.guaranteed is None else sums(c.guaranteed), _yes(c),
+        )
+        for what, against, c in results
+        if c.points is None
+    ]  # fmt: skip
+
+
+def _or_dash(share: float | None, up: bool = False) -> str:
+    return "–" if share is None else points(share, up)
+
+
+def _yes(c: Certificate) -> str:
+    return "yes" if c.holds else "NO"

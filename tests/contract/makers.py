@@ -68,8 +68,8 @@ class Log:
     def __len__(self):
         return len(self.outcomes)
 
-    def predict(self, forecaster, t):
-        return forecaster.predict(*self._context(t))
+    def predict(self, forecaster, t, event=None):
+        return forecaster.predict(*self._context(t), event=event)
 
     def peek(self, forecaster, t):
         return forecaster.peek(*self._context(t))

@@ -184,9 +184,9 @@ def test_a_changed_digit_is_noticed():
 
 def test_newer_versions_and_other_kinds_are_told_apart():
     body = json.loads(saved())
-    with pytest.raises(ValueError, match="version 2, got 3: upgrade fullswap"):
-        Forecaster.from_json(json.dumps({**body, "version": 3}))
-    with pytest.raises(ValueError, match="version 2, got None"):
+    with pytest.raises(ValueError, match="version 3, got 4: upgrade fullswap"):
+        Forecaster.from_json(json.dumps({**body, "version": 4}))
+    with pytest.raises(ValueError, match="version 3, got None"):
         Forecaster.from_json(json.dumps({**body, "version": None}))
     content = {name: body[name] for name in FIELDS}
     assert unpack("Forecaster", pack("Forecaster", content), FIELDS)["seed"] == body["seed"]

@@ -14,56 +14,109 @@ from forecasting.playing import check, mean_and_check, play_and_check, played
 from forecasting.rounds import NAMES, OBLIVIOUS, against, make_adversary, measure
 from fullswap.forecasting import Forecaster
 from fullswap.kernels.columns import DELAY, LEVEL
+from fullswap.online.lattices import points_of
+from fullswap.online.line_rows import line_rounding
+from fullswap.theorems import LEDGER
+from fullswap.theorems.means import MeansOnALine
 
 STEPS = (0.25, 0.1, 0.05, 0.02)
 
 every_adversary = pytest.mark.parametrize("name", NAMES)
 
 
-def grid_size(forecaster):
-    return forecaster.spec.levels[int(column(forecaster, LEVEL))].size(2)
-
-
 # --- the numbers themselves ------------------------------------------------------------------
 
 
-def regret_sum(x):
-    return min(x, 1.0) + math.log(max(x, 1.0))
-
-
 @pytest.mark.parametrize(
-    ("horizon", "cells", "bound"),
-    [(10**3, 5, 46.7), (10**4, 9, 109.9), (10**5, 18, 259.0), (10**6, 37, 607.4)],
+    ("horizon", "feedback", "cells", "bound"),
+    [
+        (10**3, "realised", 8, 17.4),
+        (10**4, "realised", 17, 38.9),
+        (10**5, "realised", 35, 88.1),
+        (10**6, "realised", 72, 201.3),
+        (10**4, "distribution", 15, 50.0),
+        (10**6, "distribution", 64, 248.4),
+    ],
 )
-def test_the_guarantee_is_the_tuned_formula(horizon, cells, bound):
-    forecaster = Forecaster(horizon, seed=1)
-    assert len(forecaster.run([]).points) == cells + 1
-    formula = horizon / (4 * cells**2) + (cells + 1) * regret_sum(horizon / (cells + 1))
-    assert forecaster.guarantee == pytest.approx(formula) == pytest.approx(bound, abs=0.05)
+def test_the_guarantee_is_that_of_the_best_grid(horizon, feedback, cells, bound):
+    forecaster = Forecaster(horizon, feedback=feedback, seed=1)
+    points = forecaster.run([]).points
+    assert len(points) == cells + 1 and 0 < points[0] < 0.25
+    assert forecaster.guarantee == pytest.approx(bound, abs=0.06)
+    rounding = max(np.diff(points).max() / 2, points[0]) ** 2
+
+    def slow(events):
+        return rounding * events + slow_means_cost(points, events, feedback == "realised")
+
+    assert forecaster.guarantee == pytest.approx(slow(horizon), rel=2e-3)
     forecaster.run(np.zeros(horizon + 50), record=False)
-    longer = horizon + 50
-    formula = longer / (4 * cells**2) + (cells + 1) * regret_sum(longer / (cells + 1))
-    assert forecaster.guarantee == pytest.approx(formula), "beyond the horizon, for these events"
+    assert forecaster.guarantee == pytest.approx(slow(horizon + 50), rel=2e-3), "for these events"
+
+
+def slow_means_cost(points, mass, whole):
+    """Largest sum over all ways to share the mass, by greedy units; costs as in the proof."""
+    n, sizes = len(points), [1, *range(2, 12)]
+    while sizes[-1] < mass:
+        sizes.append(math.ceil(sizes[-1] * 1.05))
+    tables = []
+    for i, s in enumerate(points.tolist()):
+        mu = min(s, 1 - s)
+        gap = 0.0
+        if s <= 0.5 and i + 1 < n:
+            gap = points[i + 1] - s
+        elif s > 0.5:
+            gap = s - points[i - 1]
+        a, h = 1 - 2 * mu, s * (1 - s)
+        costs = []
+        for g in sizes:
+            if whole:
+                b = max(a - 2 * gap, 0.0)
+                most = h + a * gap - gap**2 if b > 0 else 0.25
+                k = g - 1
+                value = (1 - mu) ** 2
+                if g > 1:
+                    value = most * (math.log(g) + 0.57722 - 1 / (2 * g))
+                    value += (b * b + a * a) / 4 + a * gap + a * a / (4 * k)
+                    value += (h + a * (1 - mu)) / g
+            else:
+                two = math.log(2)
+                last = (2 - 3 * mu) ** 2 / 4
+                fixed = a * a / 4 + last + two * (1 - mu * (1 - mu) / 2)
+                fixed += -2 * mu * (1 - two) + mu * mu * (two - 0.5)
+                value = min(
+                    (min(g, 1) + math.log(max(g, 1))) / 4 + last,
+                    (h + a * gap) * math.log1p(g) + fixed,
+                )
+            costs.append(value)
+        tables.append(costs)
+    best = math.inf
+    for price in (math.exp(x / 20) * n / (6 * mass) for x in range(-40, 41)):
+        total = price * mass
+        for costs in tables:
+            total += max(0.0, *(c - price * g for c, g in zip(costs, sizes, strict=True)))
+        best = min(best, total)
+    return best
 
 
 @pytest.mark.parametrize("late", [0, 6])
 def test_the_guarantee_without_horizon_adds_up_the_grids(late):
     """Each event counts with the grid on which it was forecast, also when its outcome is late."""
     forecaster = Forecaster(feedback="distribution", seed=1)
-    sizes, waiting = [], []
+    rounding, waiting = 0.0, []
     for y in np.tile([1, 0, 0, 1, 1], 1000):
-        waiting.append((forecaster.predict(), y, grid_size(forecaster)))
+        points = forecaster.spec.levels[int(column(forecaster, LEVEL))]
+        waiting.append((forecaster.predict(), y, line_rounding(points_of(points, 2))))
         while len(waiting) > late:
-            forecast, outcome, size = waiting.pop(0)
+            forecast, outcome, cost = waiting.pop(0)
             forecaster.update(outcome, forecast)
-            sizes.append(size)
-    rounds, n = len(sizes), grid_size(forecaster)
-    formula = sum(1 / (4 * (size - 1) ** 2) for size in sizes) + n * regret_sum(rounds / n)
-    if late:
-        assert column(forecaster, DELAY) == late
-        formula += n * (2 + late + 2 * late * math.log(rounds / n))
-    assert forecaster.guarantee == pytest.approx(formula, rel=1e-9)
-    assert sizes == sorted(sizes) and len(set(sizes)) > 3
+            rounding += cost
+    rounds = forecaster.rounds
+    points = points_of(forecaster.spec.levels[int(column(forecaster, LEVEL))], 2)
+    assert column(forecaster, DELAY) == late
+    means = MeansOnALine(points, rounds, waiting=late)
+    formula = rounding + LEDGER["means on a line"].bound(means)
+    assert forecaster.guarantee == pytest.approx(min(formula, rounds), rel=1e-9)
+    assert len(points) > 9
 
 
 # --- distributions ---------------------------------------------------------------------------
@@ -102,7 +155,7 @@ def test_kl_calibration_error_of_the_distributions(name, anytime, record_propert
 @every_adversary
 @pytest.mark.parametrize("step", STEPS)
 def test_swap_regret_among_multiples_of_the_step(name, step, record_property):
-    arguments = {"feedback": "distribution", "step": step}
+    arguments = {"feedback": "distribution", "step": step, "pick_steps": True}
     ratios = [play_and_check(arguments, name, 300, 3, anytime) for anytime in (False, True)]
     if name in OBLIVIOUS and step == 0.25:  # long enough for the nearly strongly convex rates
         for horizon in (100_000, None):
@@ -116,6 +169,7 @@ def test_swap_regret_among_multiples_of_the_step(name, step, record_property):
 def test_the_paper_s_rule_with_a_step():
     for name, step in zip(NAMES, itertools.cycle(STEPS)):
         arguments = {"feedback": "distribution", "step": step, "rule": "stationary"}
+        arguments["pick_steps"] = step < 0.1
         for anytime in (False, True):
             play_and_check(arguments, name, 120, 5, anytime)
 

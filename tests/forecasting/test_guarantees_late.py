@@ -48,7 +48,6 @@ def test_late_outcomes_are_within_the_guarantee(name, patience, record_property)
             rounds = late_play(forecaster, make_adversary(name, 6, 200), 200, rng, patience)
             assert column(forecaster, DELAY) > 0
             ratios.append(check(forecaster, measure(forecaster, rounds)))
-            assert forecaster.certificate().after_the_fact is None
     record_property("ratio", float(max(ratios)))
 
 

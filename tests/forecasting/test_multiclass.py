@@ -243,15 +243,16 @@ def test_distributions_stay_within_the_guarantee_against_every_adversary(classes
 def test_issued_forecasts_stay_within_the_guarantee_on_average(classes, horizon):
     by_seed = [list(simplex_adversaries(classes, seed, 300)) for seed in range(4)]
     for same_kind in zip(*by_seed, strict=True):
-        measured = []
+        measured, after = [], []
         for seed, adversary in enumerate(same_kind):
             forecaster = MulticlassForecaster(classes, horizon, seed=seed)
             events = against(forecaster, adversary, 300)
             measured.append(error(events))
             certificate = forecaster.certificate()
             assert certificate.measured == pytest.approx(measured[-1], rel=1e-9, abs=1e-9)
-            assert certificate.on_average and certificate.after_the_fact is None
-        assert np.mean(measured) <= certificate.guaranteed, adversary
+            assert certificate.on_average
+            after.append(certificate.after_the_fact)
+        assert np.mean(measured) <= min(np.mean(after), certificate.guaranteed), adversary
 
 
 @pytest.mark.parametrize("feedback", FEEDBACK)
@@ -280,7 +281,7 @@ def test_late_outcomes_stay_within_their_larger_guarantee(feedback):
             forecaster.update(outcome, forecast=forecaster.pending[0])
     certificate = forecaster.certificate()
     assert forecaster.guarantee > prompt
-    assert certificate.after_the_fact is None and certificate.holds
+    assert certificate.after_the_fact < certificate.guaranteed and certificate.holds
 
 
 def test_a_stable_stream_is_learnt():

@@ -142,15 +142,3 @@ def test_a_grown_forecaster_goes_on_after_a_restart():
         one.update(2, ticket.id)
         one.run(p, y)
     assert again.to_json() == grown.to_json()
-
-
-def test_no_class_is_added_while_a_forecast_waits():
-    forecaster = OneVsRest(3)
-    ticket = forecaster.predict()
-    before = forecaster.to_json()
-    with pytest.raises(ValueError, match="every forecast had its outcome"):
-        forecaster.add_class()
-    assert forecaster.to_json() == before
-    forecaster.drop(ticket)
-    forecaster.add_class()
-    assert forecaster.predict().issued.shape == (4,)

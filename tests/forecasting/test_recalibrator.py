@@ -305,8 +305,9 @@ def test_late_outcomes_at_one_point_break_the_guarantee_but_teach():
             recalibrator.update(float(rng.random() < 0.3), waiting.pop(0))
     calibration = recalibrator.certificate()
     assert calibration.guaranteed is None and not calibration.holds
-    assert "waited" in calibration.broken[0]
-    assert math.isnan(recalibrator.guarantee)
+    assert "came late" in calibration.broken[0] and calibration.late == 5
+    assert recalibrator.guarantee is None and calibration.after_the_fact > 0
+    assert "one a lead time" in str(calibration)
     assert recalibrator.peek(0.9).points @ recalibrator.peek(0.9).weights == pytest.approx(
         0.3, abs=0.1
     )

@@ -6,27 +6,22 @@ import itertools
 
 
 class PlainMeans:
-    """Every outcome that each point has seen; a point that saw none says the mean of all.
-
-    All outcomes start from one imagined event, spread evenly over the classes.
-    """
+    """Every outcome that each point has seen, the first an imagined one at the centre."""
 
     def __init__(self, points):
         self.points = [tuple(point) for point in points]
         classes = len(self.points[0])
-        self.seen = {point: [] for point in self.points}
-        self.all = [(1.0, [1.0 / classes] * classes)]
+        self.seen = {point: [(1.0, [1.0 / classes] * classes)] for point in self.points}
         self.lost = self.squares = 0.0
 
     def target(self, i):
-        return mean_of(self.seen[self.points[i]] or self.all)
+        return mean_of(self.seen[self.points[i]])
 
     def learn(self, support, y, scale):
         """Feed an outcome to (point, share, recommended at the forecast) triples."""
         for i, share, target in support:
             self.lost += scale * share * squared_distance(target, y)
             self.seen[self.points[i]].append((scale * share, list(y)))
-        self.all.append((scale, list(y)))
         self.squares += scale * sum(v * v for v in y)
 
 

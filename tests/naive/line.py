@@ -17,7 +17,7 @@ class PlainLine:
         self.points, self.loss, self.rate = list(points), loss, rate
         self.targets = [0.0 if loss == "log" else s for s in self.points]
         self.seen = [[] for _ in self.points]
-        self.lost = self.rounding = self.most = self.squares = self.mass = 0.0
+        self.lost = self.rounding = self.cells = self.most = self.squares = self.mass = 0.0
         self.rounds = 0
 
     # --- what may be played -----------------------------------------------------------------
@@ -40,7 +40,8 @@ class PlainLine:
         """Row i: the recommendation of point i, split between its neighbours; mean preserved."""
         n = len(self.points)
         rows = []
-        for q in self.targets:
+        for target in self.targets:
+            q = min(max(target, self.points[0]), self.points[-1])
             row = [0.0] * n
             for i in range(n - 1):
                 low, high = self.points[i], self.points[i + 1]
@@ -83,7 +84,7 @@ class PlainLine:
         if self.loss == "log":
             return math.log((ones + 0.5) / (total - ones + 0.5))
         if self.loss == "squared":
-            return ones / total
+            return (ones + self.points[i]) / (total + 1)
         modulus, root, switch = self.rate
         eta = 1 / (modulus * total) if total <= switch else root / math.sqrt(total)
         low, high = self._cell(self.targets[i])
@@ -96,10 +97,18 @@ class PlainLine:
 
     def jensen(self, left, right, share, scale):
         """Σ g·[Σλ(s − x)² − Σλ(q − x)²] with x the common mean, for the squared loss."""
+        assert left != right
         x = share * self.points[left] + (1 - share) * self.points[right]
         parts = ((left, share), (right, 1 - share))
         gap = sum(w * (self.points[i] - x) ** 2 for i, w in parts)
         self.rounding += scale * (gap - sum(w * (self.targets[i] - x) ** 2 for i, w in parts))
+        self.cells += scale * (self.points[right] - self.points[left]) ** 2 / 4
+
+    def beyond(self, end, y, scale):
+        """An end played alone: what it loses more than its recommendation, which lies beyond."""
+        s, q = self.points[end], self.targets[end]
+        self.rounding += scale * ((s - y) ** 2 - (q - y) ** 2)
+        self.cells += scale * min(s, 1 - s) ** 2
 
 
 def refined(points, finer, columns, blank):

@@ -39,12 +39,12 @@ def place_of(position, cells):
     return np.concatenate((base, order)).astype(np.int64)
 
 
-def mixed(grid, state, prior, place, limit):
+def mixed(grid, state, place, limit):
     classes = grid.points.shape[1]
     members, weights = np.zeros(classes, np.int64), np.zeros(classes)
     lattice = (grid.locate.cells, grid.locate.strides, grid.locate.lookup)
     work = np.zeros((classes + 4, classes + 1)), np.zeros((4, classes + 1), np.int64)
-    size = simplex_mix(state, prior, lattice, place, work, limit, members, weights)
+    size = simplex_mix(state, lattice, place, work, limit, members, weights)
     return members[:size], weights[:size]
 
 
@@ -60,14 +60,12 @@ def test_fixed_points_are_found_from_everywhere(classes, fineness, kind, fresh_s
     cells = 1 + int(fineness * (CELLS[classes] - 1))
     grid = kuhn_simplex(sets.Simplex(classes - 1), 1 / cells)
     targets = targets_of(kind, grid.points, rng)
-    state = np.column_stack((np.ones(len(grid)), targets))
     fresh = rng.random(len(grid)) < fresh_share
-    state[fresh] = 0.0
-    prior = np.append(1.0, rng.dirichlet(np.ones(classes)))
-    targets = np.where(fresh[:, None], prior[1:], targets)
+    targets = np.where(fresh[:, None], rng.dirichlet(np.ones(classes)), targets)
+    state = np.column_stack((np.where(fresh, 0.0, 1.0), targets))
     start = cells * np.cumsum(rng.dirichlet(np.ones(classes)))[:-1]
     place = place_of(start, cells)
-    members, weights = mixed(grid, state, prior, place, 100 * classes * (cells + 1))
+    members, weights = mixed(grid, state, place, 100 * classes * (cells + 1))
     assert len(members) > 0
     assert (np.diff(members) > 0).all() and (weights >= 0).all()
     assert weights.sum() == pytest.approx(1, abs=1e-12)
@@ -80,7 +78,7 @@ def test_fixed_points_are_found_from_everywhere(classes, fineness, kind, fresh_s
     assert (np.abs(steps) <= 1).all()
     assert ((steps >= 0).all(axis=2) | (steps <= 0).all(axis=2)).all()
     # the place is where it was found: searching from there finds it again, in no steps
-    again, shares = mixed(grid, state, prior, place.copy(), 0)
+    again, shares = mixed(grid, state, place.copy(), 0)
     if len(again):  # degenerate simplices cannot be solved on the spot
         np.testing.assert_allclose(shares @ grid.points[again], weights @ grid.points[members],
                                    atol=1e-6)  # fmt: skip
@@ -89,11 +87,10 @@ def test_fixed_points_are_found_from_everywhere(classes, fineness, kind, fresh_s
 def test_a_search_without_steps_gives_up_and_stays():
     grid = kuhn_simplex(sets.Simplex(2), 0.1)
     state = np.column_stack((np.ones(len(grid)), np.full((len(grid), 3), 1 / 3)))
-    prior = np.full(4, 1 / 3)
     place = place_of(np.array([0.5, 0.7]), 10)
     before = place.copy()
-    assert len(mixed(grid, state, prior, place, 0)[0]) == 0
+    assert len(mixed(grid, state, place, 0)[0]) == 0
     np.testing.assert_array_equal(place, before)
-    members, weights = mixed(grid, state, prior, place, 1000)
+    members, weights = mixed(grid, state, place, 1000)
     np.testing.assert_allclose(weights @ grid.points[members], np.full(3, 1 / 3), atol=1e-12)
     assert (place != before).any()

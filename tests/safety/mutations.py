@@ -24,6 +24,11 @@ JUNK: list[Any] = [
     2**63, 0.5, -0.5, 1e300, 1e-300, 5e-324, [1, 2, 3], ["even", 4], 2**53, 2, 3, 5, 64, 999_999,
 ]  # fmt: skip
 DEEP = json.loads("[" * 400 + "]" * 400)
+EVENTS: list[Any] = [
+    *JUNK, DEEP, "game", "game", 7, {"tuple": ["cup", 3]}, {"tuple": []}, {"tuple": [None]},
+    {"bytes": "AAE="}, {"bytes": "?"}, {"bytes": ""},
+    json.loads('{"tuple": [' * 90 + "1" + "]}" * 90),
+]  # fmt: skip
 SHAPES = ["even", "picks", "sines", "simplex"]
 
 Body = dict[str, Any]
@@ -183,8 +188,10 @@ def ticket(body: Body, rng: np.random.Generator) -> None:
     if not pending:
         pending.append([0, 0, 0, [0.0, 1.0, 0.5, 0.5, 0.5]])
     own = pending[rng.integers(len(pending))]
-    how = rng.integers(8)
-    if how < 3:
+    how = rng.integers(9)
+    if how == 8:
+        own[4:] = [copy.deepcopy(EVENTS[rng.integers(len(EVENTS))])]
+    elif how < 3:
         own[how] = JUNK[rng.integers(len(JUNK))]
     elif how == 3:
         own[int(rng.integers(3))] = int(rng.integers(-2, 300))

@@ -49,9 +49,9 @@ def assert_sound(forecaster):
     assert again.to_json() == text
     level = int(forecaster._stream.row[0])
     pending = forecaster._stream.pending
-    counted = dict(pending._totals(level))
-    pending.counts = None
-    assert counted == pending._totals(level)
+    counted = pending._indexed(level)
+    pending.index = None
+    assert counted == pending._indexed(level)
 
 
 def assert_same(forecaster, other, exactly=True):

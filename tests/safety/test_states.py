@@ -17,7 +17,7 @@ from attack import attack, drive
 from saved_states import MAKERS, in_the_middle, run
 
 from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
-from fullswap.kernels.columns import HEAD, LEARNT, LOST, MASS, NEXT_ID, ROUNDS
+from fullswap.kernels.columns import CROWD, HEAD, LEARNT, LOST, MASS, NEXT_ID, ROUNDS
 from fullswap.kernels.experts import TOTALS
 from fullswap.online.kinds import kind_of
 from fullswap.online.lattices import Lattice
@@ -103,6 +103,25 @@ def test_logits_of_tickets_are_those_of_probabilities(name):
         body["pending"][0][3][place] = 1e300
 
     refuses(forecaster, change, "a memo that does not agree")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [None, "", [], {}, {"tuple": []}, {"tuple": [None]}, {"text": "a"}, ["game"], {"bytes": 1}],
+)
+def test_events_of_tickets_have_names(event):
+    forecaster = in_the_middle("line", True)
+    refuses(forecaster, lambda body: body["pending"][0].append(event), "(event|key) must")
+    refuses(forecaster, lambda body: body["pending"][0].extend(["a", "b"]), "pending forecast must")
+
+
+def test_no_outcome_is_being_learnt_in_a_saved_state():
+    forecaster = in_the_middle("line", True)
+
+    def change(body):
+        body["row"][CROWD] = 1.0
+
+    refuses(forecaster, change, "its counts do not agree")
 
 
 @pytest.mark.parametrize("name", ["line", "simplex", "experts", "mesh"])
@@ -206,7 +225,7 @@ def test_a_short_text_cannot_ask_for_a_large_grid():
         body["spec"].update(classes=5, levels=[["simplex", 67]])
 
     before = kind_of.cache_info().misses
-    refuses(in_the_middle("simplex", False), change, "at least 971647 columns")
+    refuses(in_the_middle("simplex", False), change, "at least 971648 columns")
     assert kind_of.cache_info().misses == before
 
 

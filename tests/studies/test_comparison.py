@@ -160,7 +160,7 @@ def test_an_infinite_log_loss_is_none():
 
 
 def test_a_broken_guarantee_is_none(monkeypatch):
-    monkeypatch.setattr(fs.Recalibrator, "guarantee", float("nan"))
+    monkeypatch.setattr(fs.Recalibrator, "guarantee", None)
     stream = next(logs.made_streams(50, 0))
     assert {score.guaranteed for score in forecasters.scores(stream, 0)} == {None}
 

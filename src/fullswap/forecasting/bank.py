@@ -13,29 +13,24 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws, stream_of
-from fullswap.base.protocols import Indices
+from fullswap.base.keys import event_name, event_names, key_of, plain_key
+from fullswap.base.protocols import Indices, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.guarantees import certificates_of
+from fullswap.forecasting.events import last_rows, refuse_sibling, run_rows, values_of
+from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import event_of, scales_of
 from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.recalibrator import Recalibrator
-from fullswap.forecasting.state import (
-    key_of,
-    pack,
-    pack_row,
-    plain_key,
-    unpack,
-    unpack_number,
-    unpack_stream,
-)
-from fullswap.online.loop import record_of, run_events
+from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
+from fullswap.online.loop import Recorded, record_of, recorded_of, run_events
+from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.stream import Stream, is_fresh, watch
-from fullswap.online.tickets import Forecast, Pending
+from fullswap.online.tickets import Forecast
 
 FIELDS = frozenset({"spec", "forecaster", "seed", "streams"})
 """Of a saved state."""
@@ -158,43 +153,102 @@ class Bank:
         keys: Any,
         *columns: Any,
         sample_weight: Any = None,
+        event: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
         """The pattern's ``run`` with keys first: events of all streams, in the given order.
 
         The same numbers as if every stream were run alone. ``columns`` are those of the pattern's
-        ``run``: outcomes, or probabilities and outcomes.
+        ``run``: outcomes, or probabilities and outcomes. ``event`` names the event of each row;
+        the same name in two streams is two events.
         """
         contexts, outcomes = self._columns(self._pattern._read, columns)
         keys, progress = _listed(keys), checks.flag("progress", progress)
         checks.same_length("keys", keys, "outcomes", len(outcomes))
         scales = scales_of(sample_weight, len(outcomes), self.spec.max_weight)
+        names = event_names(event, len(outcomes))
+        again = names is not None and self._are_met_again(keys, names)
+        ends = last_rows(names, keys, outcomes, scales) if names and again else None
         streams = self._streams(keys)
         waiting = {}
         if self._pending:
-            names = {place: key for key, place in self._places.items()}
-            waiting = {place: self._stream(names[place]) for place in self._pending}
-        recorded = run_events(
-            self._rows, streams, contexts, outcomes, scales, record, progress,
-            watch(waiting, streams, scales),
-        )  # fmt: skip
+            own = {place: key for key, place in self._places.items()}
+            waiting = {place: self._stream(own[place]) for place in self._pending}
+        try:
+            if names is None or ends is None:
+                recorded = run_events(
+                    self._rows, streams, contexts, outcomes, scales, record, progress,
+                    watch(waiting, streams, scales),
+                )  # fmt: skip
+            else:
+                recorded = self._run_named(
+                    keys, names, ends, contexts, outcomes, scales, record, progress
+                )
+        except BaseException:
+            for stream in waiting.values():
+                stream.settle()
+            raise
         if recorded is None:
             return None
         kind = self._rows.kind
         return record_of(kind, kind.level_in_view(recorded[2]), recorded)
 
-    def predict(self, keys: Sequence[Any], *columns: Any) -> list[Forecast]:
-        """Forecast one event of each of these streams; ``columns`` as for ``run``, no outcomes."""
+    def _are_met_again(self, keys: list[Any], names: list[Any]) -> bool:
+        """Whether one of these events has forecasts that wait, or comes twice in its stream."""
+        try:
+            own = [pair for pair in zip(keys, names, strict=True) if pair[1] is not None]
+            met = set(own)
+        except TypeError:
+            checks.refuse("keys", "be texts, numbers, or tuples of such", keys)
+        held = {(t.key[0], t.event) for t in self.pending if t.event is not None}
+        return len(met) < len(own) or not met.isdisjoint(held)
+
+    def _run_named(
+        self, keys: list[Any], names: list[Any], ends: Any, contexts: Any, outcomes: Any,
+        scales: Vector, record: bool, progress: bool | None,
+    ) -> Recorded | None:  # fmt: skip
+        """A log in which events come back: the loop of ``predict`` and ``resolve``."""
+        values = values_of(outcomes)
+
+        def predict(t: int) -> Forecast:
+            return self._predict(keys[t], event_of(contexts, t), names[t])
+
+        def resolve(t: int, ticket: Forecast) -> None:
+            stream = self._stream(keys[t])
+            own = [ticket] if names[t] is None else stream.pending.of_event(names[t])
+            self._resolve(stream, own, values[t], float(scales[t]) if len(scales) else 1.0)
+
+        tickets = run_rows(ends, predict, resolve, record, progress)
+        return recorded_of(self._rows.kind, tickets) if record else None
+
+    def _predict(self, key: Any, context: Any, event: Any) -> Forecast:
+        self._pending.setdefault(self._places[key], Pending())
+        return self._stream(key).predict(context, event)
+
+    def _resolve(self, stream: Stream, tickets: list[Forecast], value: Any, scale: float) -> None:
+        stream.resolve(tickets, value, scale)
+        self._forget_if_none_waits(stream)
+
+    def _forget_if_none_waits(self, stream: Stream) -> None:
+        if not stream.pending.tickets:
+            self._pending.pop(stream.index, None)
+
+    def predict(self, keys: Sequence[Any], *columns: Any, event: Any = None) -> list[Forecast]:
+        """Forecast one event of each of these streams; ``columns`` as for ``run``, no outcomes.
+
+        ``event`` has a name for each forecast, None where it is an event of its own.
+        """
         contexts = self._columns(self._pattern._contexts, columns)
         own = _listed(keys)
         if contexts is not None:
             checks.same_length("keys", own, "p", len(contexts))
-        tickets = []
-        for k, (key, place) in enumerate(zip(own, self._streams(own).tolist(), strict=True)):
-            self._pending.setdefault(place, Pending())
-            tickets.append(self._stream(key).predict(event_of(contexts, k)))
-        return tickets
+        names = event_names(event, len(own)) or [None] * len(own)
+        self._streams(own)
+        return [
+            self._predict(key, event_of(contexts, k), name)
+            for k, (key, name) in enumerate(zip(own, names, strict=True))
+        ]
 
     def update(
         self, forecasts: Sequence[Forecast], outcomes: Any, sample_weight: Any = None
@@ -203,38 +257,63 @@ class Bank:
 
         All of them are checked before any is learnt.
         """
-        values = self._pattern._outcomes(outcomes)
-        checks.same_length("forecasts", forecasts, "outcomes", len(values))
-        scales = scales_of(sample_weight, len(values), self.spec.max_weight)
-        events = []
-        for forecast in forecasts:
-            if not isinstance(forecast, Forecast) or forecast.key is None:
-                checks.refuse("forecasts", "be forecasts of this bank", forecast)
-            stream = self._stream(forecast.key[0])
-            events.append((stream, stream.find(forecast)))
-        if len({(stream.index, ticket.id) for stream, ticket in events}) < len(events):
-            checks.refuse("forecasts", "be distinct", forecasts)
-        for k, (stream, ticket) in enumerate(events):
-            value = float(values[k]) if values.ndim == 1 else values[k]
-            stream.learn(ticket, value, float(scales[k]) if len(scales) else 1.0)
-            if not stream.pending.tickets:
-                self._pending.pop(stream.index, None)
+        found = [self._find(forecast) for forecast in forecasts]
+        for _, ticket in found:
+            refuse_sibling(ticket)
+        waiting = [(stream, [ticket]) for stream, ticket in found]
+        self._learn("forecasts", forecasts, waiting, outcomes, sample_weight)
 
-    def drop(self, forecast: Forecast) -> None:
-        """The outcome of this forecast will never come: forget it, and learn nothing."""
+    def resolve(
+        self, keys: Sequence[Any], events: Sequence[Any], outcomes: Any, sample_weight: Any = None
+    ) -> None:
+        """Learn the outcomes of events of these streams, in the given order.
+
+        Each event counts once, however often it was forecast. All are checked before any is learnt.
+        """
+        own = _listed(keys)
+        names = event_names(events, len(own)) or [None] * len(own)
+        streams = [self._stream(key) for key in own]
+        pairs = zip(streams, names, strict=True)
+        found = [(stream, stream.pending.of_event(event_name(name))) for stream, name in pairs]
+        self._learn("events", events, found, outcomes, sample_weight)
+
+    def _learn(
+        self, name: str, given: Any, found: list[tuple[Stream, list[Forecast]]], outcomes: Any,
+        sample_weight: Any,
+    ) -> None:  # fmt: skip
+        """Outcomes of forecasts, or of events, that were found to wait."""
+        array = self._pattern._outcomes(outcomes)
+        checks.same_length(name, given, "outcomes", len(array))
+        scales = scales_of(sample_weight, len(array), self.spec.max_weight)
+        if len({(stream.index, tickets[0].id) for stream, tickets in found}) < len(found):
+            checks.refuse(name, "be distinct", given)
+        values = values_of(array)
+        for k, (stream, tickets) in enumerate(found):
+            self._resolve(stream, tickets, values[k], float(scales[k]) if len(scales) else 1.0)
+
+    def drop(self, forecast: Any = None, *, key: Any = None, event: Any = None) -> None:
+        """The outcome of this forecast, or event of a key, will never come: learn nothing."""
+        if event is not None and forecast is not None:
+            checks.refuse("forecast", "be left out where event is given", forecast)
+        if event is None:
+            stream, ticket = self._find(forecast)
+            stream.pending.drop([ticket])
+        else:
+            stream = self._stream(key)
+            stream.pending.drop(stream.pending.of_event(event_name(event)))
+        self._forget_if_none_waits(stream)
+
+    def _find(self, forecast: Any) -> tuple[Stream, Forecast]:
         if not isinstance(forecast, Forecast) or forecast.key is None:
             checks.refuse("forecast", "be a forecast of this bank", forecast)
         stream = self._stream(forecast.key[0])
-        ticket = stream.find(forecast)
-        stream.pending.remove(ticket.id, ticket)
-        if not stream.pending.tickets:
-            self._pending.pop(stream.index, None)
+        return stream, stream.find(forecast)
 
     def certificates(self) -> dict[Any, Certificate]:
         """Measured calibration error of every stream beside its guarantee."""
         kind = self._rows.kind
         return {
-            key: certificates_of(kind, self._rows.row(place))[0]
+            key: first_certificate_of(kind, self._rows.row(place))
             for key, place in self._places.items()
         }
 

@@ -9,19 +9,27 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws, seed_of
+from fullswap.base.keys import event_name, event_names
 from fullswap.base.protocols import Mixture, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.guarantees import certificates_of, guarantee_of
-from fullswap.forecasting.inputs import scale_of, scales_of
+from fullswap.forecasting.events import last_rows, refuse_sibling, run_rows, values_of
+from fullswap.forecasting.guarantees import (
+    certificates_of,
+    explanation_of,
+    first_certificate_of,
+    guarantee_of,
+)
+from fullswap.forecasting.inputs import event_of, scale_of, scales_of
 from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
 from fullswap.kernels.columns import LEVEL, ROUNDS
 from fullswap.online.kinds import kind_of
-from fullswap.online.loop import record_of, run_events
+from fullswap.online.loop import Recorded, record_of, recorded_of, run_events
+from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.stream import Stream, watch
-from fullswap.online.tickets import Forecast, Pending
+from fullswap.online.tickets import Forecast
 
 FIELDS = frozenset({"spec", "seed", "stream", "row", "pending"})
 """Of a saved state."""
@@ -93,7 +101,7 @@ class OnlineForecaster(ABC):
 
     @property
     def rounds(self) -> int:
-        """Events with an outcome so far."""
+        """Forecasts with an outcome so far."""
         return int(self._stream.row[ROUNDS])
 
     @property
@@ -103,7 +111,9 @@ class OnlineForecaster(ABC):
 
     # --- the verbs ------------------------------------------------------------------------------
 
-    def update(self, outcome: Any, forecast: Any = None, weight: float = 1.0) -> None:
+    def update(
+        self, outcome: Any, forecast: Any = None, weight: float = 1.0, *, event: Any = None
+    ) -> None:
         """Learn the outcome of a forecast.
 
         Parameters
@@ -114,82 +124,120 @@ class OnlineForecaster(ABC):
             Which forecast (or its ``id``); None if only one is pending.
         weight : float
             Importance of the event, from 0 to ``max_weight``.
+        event : text, number or tuple
+            In place of a forecast: all forecasts of this event, as ``resolve`` does.
         """
+        if event is not None:
+            if forecast is not None:
+                checks.refuse("forecast", "be left out where event is given", forecast)
+            self.resolve(event, outcome, weight)
+            return
         stream = self._stream
         tickets = stream.pending.tickets
         if forecast is None and len(tickets) == 1:
             (ticket,) = tickets.values()
         else:
             ticket = stream.find(forecast)
+        if ticket.event is not None:
+            refuse_sibling(ticket)
         value = self._outcome(outcome)
         scale = 1.0
         if self._weighted or type(weight) is not float or weight != 1.0:
             scale = scale_of(weight, self._spec.max_weight)
         stream.learn(ticket, value, scale)
 
-    def drop(self, forecast: Any) -> None:
-        """The outcome of this forecast will never come: forget it, and learn nothing.
+    def resolve(self, event: Any, outcome: Any, weight: float = 1.0) -> None:
+        """Learn the outcome of an event: all its pending forecasts at once, which count as one.
+
+        Each of its n forecasts is learnt with ``weight``/n, so the event counts once however often
+        it was forecast. The name may be used again: for a new event.
+        """
+        tickets = self._stream.pending.of_event(event_name(event))
+        value = self._outcome(outcome)
+        self._stream.resolve(tickets, value, scale_of(weight, self._spec.max_weight))
+
+    def is_pending(self, event: Any) -> bool:
+        """Whether forecasts of this event wait for its outcome."""
+        return event_name(event) in self._stream.pending.known_events()
+
+    def drop(self, forecast: Any = None, *, event: Any = None) -> None:
+        """The outcome of this forecast, or event, will never come: forget it, and learn nothing.
 
         The guarantee is then about the other events, provided that what is dropped does not
         depend on the draw that was issued.
         """
-        ticket = self._stream.find(forecast)
-        self._stream.pending.remove(ticket.id, ticket)
+        pending = self._stream.pending
+        if event is None:
+            tickets = [self._stream.find(forecast)]
+        elif forecast is None:
+            tickets = pending.of_event(event_name(event))
+        else:
+            checks.refuse("forecast", "be left out where event is given", forecast)
+        pending.drop(tickets)
 
     def _run(
-        self, contexts: Any, outcomes: Any, sample_weight: Any, record: bool, progress: bool | None
-    ) -> Record | None:
+        self, contexts: Any, outcomes: Any, sample_weight: Any, record: bool,
+        progress: bool | None, event: Any = None,
+    ) -> Record | None:  # fmt: skip
         stream = self._stream
         scales = scales_of(sample_weight, len(outcomes), self._spec.max_weight)
+        names = event_names(event, len(outcomes))
         alone, waiting = np.zeros(0, np.int64), {0: stream} if stream.pending.tickets else {}
         try:
-            recorded = run_events(
-                stream.rows, alone, contexts, outcomes, scales, record, progress,
-                watch(waiting, alone, scales),
-            )  # fmt: skip
+            if names is not None and stream.pending.are_met_again(names):
+                recorded = self._run_named(names, contexts, outcomes, scales, record, progress)
+            else:
+                recorded = run_events(
+                    stream.rows, alone, contexts, outcomes, scales, record, progress,
+                    watch(waiting, alone, scales),
+                )  # fmt: skip
         except BaseException:
             stream.settle()  # what was learnt stays, on the grid that is due
             raise
         level = int(stream.row[LEVEL])
         return None if recorded is None else record_of(stream.kind, level, recorded)
 
+    def _run_named(
+        self, names: list[Any], contexts: Any, outcomes: Any, scales: Vector, record: bool,
+        progress: bool | None,
+    ) -> Recorded | None:  # fmt: skip
+        """A log in which events come back: the loop of ``predict`` and ``resolve``."""
+        stream = self._stream
+        ends = last_rows(names, None, outcomes, scales)
+        values = values_of(outcomes)
+
+        def predict(t: int) -> Forecast:
+            return stream.predict(event_of(contexts, t), names[t])
+
+        def resolve(t: int, ticket: Forecast) -> None:
+            own = [ticket] if names[t] is None else stream.pending.of_event(names[t])
+            stream.resolve(own, values[t], float(scales[t]) if len(scales) else 1.0)
+
+        tickets = run_rows(ends, predict, resolve, record, progress)
+        return recorded_of(stream.kind, tickets) if record else None
+
     # --- measured against guaranteed ------------------------------------------------------------
 
     @property
-    def guarantee(self) -> float:
+    def guarantee(self) -> float | None:
         """A-priori bound on the calibration error: for the horizon, or for the events so far.
 
         Over more events than the horizon, for these. With late outcomes, for as many waiting at one
-        grid point as there have been; NaN where late outcomes leave nothing guaranteed.
+        grid point as there have been; None where nothing is guaranteed (``explain`` says why).
         """
         return guarantee_of(self._stream.kind, self._stream.row)
 
     def certificate(self) -> Certificate:
         """Measured calibration error of the events so far beside its guarantee."""
-        return self.certificates()[0]
+        return first_certificate_of(self._stream.kind, self._stream.row)
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All that is guaranteed: the calibration error first."""
         return certificates_of(self._stream.kind, self._stream.row)
 
     def explain(self) -> str:
-        """What was chosen and why."""
-        level = int(self._stream.row[LEVEL])
-        size = self._spec.levels[level].size(self._spec.classes)
-        lattice = self._spec.levels[level]
-        until = self._spec.end(level)
-        grid = f"grid: {size} points (level {level} of {len(self._spec.levels)}, {lattice.shape})"
-        if until != float("inf"):
-            grid += f", refined at a mass of {until:.6g}"
-        events = f"horizon {self.horizon}" if self.horizon else "no horizon"
-        certificate = self.certificate()
-        return "\n".join(
-            [
-                f"{events}; {certificate.title}",
-                grid,
-                f"guaranteed at most {self.guarantee:.6g} [{certificate.theorem}]",
-            ]
-        )
+        """What was chosen and why, and what it guarantees, in words."""
+        return explanation_of(self._stream.kind, self._stream.row)
 
     # --- copies and saved state -------------------------------------------------------------------
 
@@ -248,9 +296,14 @@ class OnlineForecaster(ABC):
 class WithoutModels(OnlineForecaster):
     """Forecasters to which nothing is given but outcomes."""
 
-    def predict(self) -> Forecast:
-        """Forecast the next event."""
-        return self._stream.predict(None)
+    def predict(self, *, event: Any = None) -> Forecast:
+        """Forecast the next event, or one more time the ``event`` of this name.
+
+        Forecasts of one event wait for one outcome: ``resolve`` teaches all of them.
+        """
+        if event is None:
+            return self._stream.predict(None)
+        return self._stream.predict(None, event_name(event))
 
     def peek(self) -> Mixture:
         """The distribution of the next forecast; nothing is drawn and nothing changes."""
@@ -261,6 +314,7 @@ class WithoutModels(OnlineForecaster):
         outcomes: Any,
         sample_weight: Any = None,
         *,
+        event: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -268,8 +322,13 @@ class WithoutModels(OnlineForecaster):
 
         The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
         forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
+
+        ``event`` names the event of each row, if several forecasts wait for one outcome: all are
+        learnt at the last row of the event, whose rows have one outcome and one weight. The same
+        numbers as the loop of ``predict(event=…)`` and ``resolve``. A row whose name is None, NaN
+        or "" is an event of its own.
         """
-        return self._run(*self._read(outcomes), sample_weight, record, progress)
+        return self._run(*self._read(outcomes), sample_weight, record, progress, event)
 
     def _contexts(self) -> None:
         return None

@@ -38,6 +38,10 @@ class Forecaster(WithoutModels):
         "squared" or "log".
     max_weight : float
         Largest weight of an event in ``update``.
+    pick_steps : bool
+        False: every multiple of the step may be issued. True: whatever is guaranteed least among
+        them, that is some of the multiples, or all with the paper's schedule for given steps, where
+        the guarantee is for the regret among multiples [FKO25, Thm disc-main].
 
     Examples
     --------
@@ -46,8 +50,9 @@ class Forecaster(WithoutModels):
     ...     forecast = forecaster.predict()
     ...     forecaster.update(outcome)
     >>> print(forecaster.certificate())
-    l2 calibration error of the issued forecasts after 1000 rounds: measured ...,
-    guaranteed at most 46.7 on average over the draws [...]
+    1,000 forecasts: on average ... percentage points off (chance alone would show ...);
+    guaranteed at most ..., whatever happens.
+    ...
     """
 
     _kinds = ("line", "chain")
@@ -63,6 +68,7 @@ class Forecaster(WithoutModels):
         *,
         loss: str = "squared",
         max_weight: float = 1.0,
+        pick_steps: bool = False,
     ) -> None:
         checks.one_of("rule", rule, ("crossing", "stationary"))
         checks.one_of("feedback", feedback, FEEDBACK)
@@ -70,9 +76,12 @@ class Forecaster(WithoutModels):
         if loss == "log" and (step is not None or rule != "crossing"):
             raise ValueError("loss='log' has a grid of its own: step must be None, rule 'crossing'")
         steps = None if step is None else steps_of(step)
+        picks = bool(checks.flag("pick_steps", pick_steps))
+        if picks and steps is None:
+            checks.refuse("step", "be given where pick_steps is True", step)
         spec = line_spec(
             checks.horizon(horizon), steps, rule, loss, feedback,
-            checks.number("max_weight", max_weight, above=0),
+            checks.number("max_weight", max_weight, above=0), picks,
         )  # fmt: skip
         self._start(spec, seed)
 

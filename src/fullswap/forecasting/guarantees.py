@@ -3,63 +3,144 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+
+import numpy as np
 
 from fullswap.base.protocols import Vector
-from fullswap.certificates import Certificate, Subject
+from fullswap.certificates import Certificate, Quantity, Subject, Table
+from fullswap.certificates.words import CONDITIONS, OFF, points
 from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, ROUNDING_MOST, ROUNDS
 from fullswap.online.claims import Claim
 from fullswap.online.kind import Kind
 from fullswap.theorems import LEDGER
 
-LATE_AT_POINT = "outcomes came late: several forecasts waited at one grid point"
-LATE_ANYWHERE = "outcomes came late: several forecasts waited for theirs at once"
-LATE_LOG_LOSS = "outcomes came late, and the bound for the log loss needs them in time"
+IN_TURN = (
+    "use several in turn, for example one a lead time, so that each has its labels before it "
+    "forecasts again"
+)
+LATE_LOG_LOSS = (
+    "labels came late, and for the log loss nothing is known then; "
+    f"use loss='squared', or {IN_TURN}"
+)
+LATE_AT_POINT = f"labels came late, and nothing is known for that; {IN_TURN}"
+LATE_ANYWHERE = (
+    "labels came late, and a comparison of Brier scores needs each before the next forecast; "
+    f"{IN_TURN}"
+)
 
 
 def broken_conditions(kind: Kind, row: Vector, claim: Claim | None = None) -> tuple[str, ...]:
-    """Conditions of a bound that are seen to be broken, each in words."""
-    if kind.spec.loss == "log" and row[DELAY]:
-        return (LATE_LOG_LOSS,)
-    if kind.spec.models and row[DELAY]:
-        return (LATE_AT_POINT,)
+    """Why nothing is known before the fact of a claim, by default of the calibration error."""
     if claim is not None and claim.in_order and row[OVERLAP]:
         return (LATE_ANYWHERE,)
-    return ()
+    bound = claim.guaranteed if claim is not None else _bound_ahead(kind, row)
+    if math.isfinite(bound):
+        return ()
+    if claim is not None and claim.quantity == Quantity.EXCESS_BRIER:
+        return (LATE_ANYWHERE,)
+    return (LATE_LOG_LOSS if kind.spec.loss == "log" else LATE_AT_POINT,)
 
 
-def guarantee_of(kind: Kind, row: Vector) -> float:
+def guarantee_of(kind: Kind, row: Vector) -> float | None:
     """A-priori bound: for the horizon, or for the events so far if these are more."""
-    if broken_conditions(kind, row):
-        return math.nan
+    bound = _bound_ahead(kind, row)
+    return kind.spec.max_weight * bound if math.isfinite(bound) else None
+
+
+def mass_ahead(kind: Kind, row: Vector) -> float:
+    """The mass that ``guarantee_of`` is about, in the user's unit of weight."""
+    return kind.spec.max_weight * max(float(kind.spec.horizon or 0), float(row[MASS]))
+
+
+def _bound_ahead(kind: Kind, row: Vector) -> float:
     level, mass, rounding = int(row[LEVEL]), float(row[MASS]), float(row[ROUNDING_MOST])
     ahead = float(kind.spec.horizon or 0)
     if ahead > mass:
         mass, rounding = ahead, kind.rounding_cost(level) * ahead
-    return kind.spec.max_weight * kind.bound(mass, rounding, level, int(row[DELAY]))
+    return kind.bound(mass, rounding, level, int(row[DELAY]), kind.whole(row))
 
 
 def certificates_of(kind: Kind, row: Vector) -> tuple[Certificate, ...]:
     """Measured quantities of the events so far beside their guarantees."""
-    return tuple(_certificate(kind, row, claim) for claim in kind.claims(row))
+    return tuple(certificate_of(kind, row, claim) for claim in kind.claims(row))
 
 
-def _certificate(kind: Kind, row: Vector, claim: Claim) -> Certificate:
+def first_certificate_of(kind: Kind, row: Vector) -> Certificate:
+    """The calibration error alone."""
+    return certificate_of(kind, row, kind.claims(row)[0])
+
+
+def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
+    """One of them."""
     broken = broken_conditions(kind, row, claim)
     realised, scale = kind.spec.realised, kind.spec.max_weight
     known = None if broken else scale * claim.guaranteed
-    after = None
-    # with realised feedback the regrets of a run bound its error on average over the draws only
-    if known is not None and not realised and not row[DELAY]:
-        after = min(known, scale * claim.after_the_fact)
+    # needs no label in time: recommendations are charged as they were at the forecast
+    after = scale * claim.after_the_fact if math.isfinite(claim.after_the_fact) else None
     return Certificate(
         claim.quantity,
         int(row[ROUNDS]),
         scale * claim.measured,
         known,
-        after,
+        after if after is None or known is None else min(known, after),
         LEDGER[claim.result].citation,
         broken,
         on_average=realised,
         subject=Subject.ISSUED if realised else Subject.DISTRIBUTIONS,
         against=claim.against,
+        mass=scale * float(row[MASS]),
+        noise=None if claim.noise is None else scale * claim.noise,
+        table=None if claim.table is None else _in_use(claim.table, scale),
+        late=int(row[OVERLAP] if claim.in_order else row[DELAY]),
+        squared_diameter=kind.squared_diameter,
+        brier=None if claim.brier is None else scale * claim.brier,
+        about=claim.about,
     )
+
+
+def _in_use(table: Table, scale: float) -> Table:
+    """The forecasts that had outcomes, in the user's unit of weight: a copy, for rows go on."""
+    forecasts, weights, means = table
+    held = np.asarray(weights) > 0
+    return forecasts[held], scale * weights[held], means[held]
+
+
+GRIDS = {
+    "even": "multiples of 1/{cells}",
+    "picks": "some multiples of 1/{cells}",
+    "tapered": "even in the middle, finer towards 0 and 1",
+    "sines": "finer towards 0 and 1",
+    "simplex": "vectors of multiples of 1/{cells}",
+}
+"""Shapes of grids, in words."""
+
+
+def explanation_of(kind: Kind, row: Vector) -> str:
+    """Which grid and why, and what is guaranteed for as many events as are planned or came."""
+    spec, level = kind.spec, int(row[LEVEL])
+    lattice, until = spec.levels[level], spec.end(level)
+    shape = GRIDS[lattice.shape].format(cells=lattice.cells)
+    if math.isfinite(until):
+        why = f"finer from a total weight of {spec.max_weight * until:.6g} on"
+    elif spec.steps is None and not spec.models and spec.horizon:
+        why = f"the grid with the smallest guarantee for {spec.horizon:,} events"
+    else:
+        why = "the same for all events"
+    grid = f"Forecasts are among {lattice.size(spec.classes)} points: {shape}; {why}."
+    certificate = first_certificate_of(kind, row)
+    bound, mass = guarantee_of(kind, row), mass_ahead(kind, row)
+    if bound is None:
+        return f"{grid}\nNo guarantee: {'; '.join(certificate.broken)} [{certificate.theorem}]."
+    known = f"{certificate.title} at most {bound:.6g} [{certificate.theorem}]"
+    if mass <= 0:
+        return f"{grid}\nNo horizon: the guarantee grows with the events [{certificate.theorem}]."
+    ahead = replace(certificate, guaranteed=bound, mass=mass)
+    weight = "events" if spec.max_weight == 1 else "of weight"
+    if ahead.trivial:
+        promise = f"Too few events for a guarantee (trivial for {mass:,.6g} {weight})"
+    else:
+        off = points(ahead.points_guaranteed or 0.0, up=True)
+        promise = f"Guaranteed for {mass:,.6g} {weight}: at most {off} percentage points off"
+        promise += OFF[certificate.quantity]
+    return f"{grid}\n{promise}; {known}.\n{CONDITIONS[certificate.subject]}"

@@ -45,8 +45,9 @@ class MulticlassForecaster(WithoutModels):
     >>> forecaster = MulticlassForecaster(3, horizon=3000, seed=1)
     >>> run = forecaster.run([0, 1, 2, 0, 0, 1] * 500)
     >>> print(forecaster.certificate())
-    l2 calibration error of the issued forecasts after 3000 rounds: measured ...,
-    guaranteed at most 313.9 on average over the draws [...]
+    3,000 forecasts: on average ... percentage points off (chance alone would show ...);
+    guaranteed at most ..., whatever happens.
+    ...
     """
 
     _kinds = ("simplex",)

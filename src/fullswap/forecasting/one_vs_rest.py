@@ -12,12 +12,14 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws
+from fullswap.base.keys import event_name, event_names
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate, Quantity, Subject
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.guarantees import certificates_of
+from fullswap.forecasting.events import last_rows, refuse_sibling, run_rows
+from fullswap.forecasting.guarantees import explanation_of, first_certificate_of
 from fullswap.forecasting.inputs import (
     class_row,
     class_rows,
@@ -37,18 +39,20 @@ from fullswap.online.loop import (
     joined,
     peek_events,
     record_of,
+    recorded_of,
     run_events,
 )
+from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.stream import Stream, is_fresh, watch
-from fullswap.online.tickets import Forecast, Pending
+from fullswap.online.tickets import Forecast
 
 LEAST_CLASSES, MOST_CLASSES = 2, 1000
 FIELDS = frozenset({"spec", "seed", "classes"})
 NOT_GUARANTEED = (
-    "each class's own forecasts are calibrated before they are normalised (certificates()), "
-    "which bounds nothing for the normalised vectors"
+    "each class's own forecasts are calibrated before they are normalised, which bounds nothing "
+    "for the normalised vectors; certificates() has the guarantee of each class"
 )
 
 
@@ -74,8 +78,8 @@ class OneVsRest:
     >>> from fullswap import Forecaster
     >>> forecaster = OneVsRest(20, Forecaster(horizon=100, seed=1))
     >>> run = forecaster.run(np.arange(100) % 20)
-    >>> run.issued.shape, forecaster.guarantee
-    ((100, 20), nan)
+    >>> run.issued.shape, forecaster.guarantee is None
+    ((100, 20), True)
     >>> forecaster.certificates()[7].holds
     True
     """
@@ -98,14 +102,21 @@ class OneVsRest:
         return Stream(self._rows, Draws(self._seed, k), Pending(), k, (k,))
 
     def add_class(self) -> None:
-        """One more class, behind the others; it begins without events, as something unheard of."""
+        """One more class, behind the others; it begins without events, as something unheard of.
+
+        To forecasts that wait it adds what it would have said of a class that no model expects.
+        """
         checks.whole("classes", self.classes + 1, LEAST_CLASSES, MOST_CLASSES)
-        if self.pending:
-            raise ValueError("add_class must come when every forecast had its outcome, got pending")
-        if len(self._rows) == self.classes:  # else an interrupt came behind this
+        if len(self._rows) > self.classes:  # an interrupt came behind this
+            self._rows.put(self.classes, self._rows.kind.blank)
+        else:
             self._rows.add([self.classes])
-        part = self._part(self.classes)
-        part.row[NEXT_ID] = self._parts[0].row[NEXT_ID]  # forecasts of all classes have one id
+        part, first = self._part(self.classes), self._parts[0]
+        unheard = {0: None, 1: 0.0}.get(self._spec.models, np.zeros(self._spec.models))
+        for ticket in first.pending:
+            part.row[NEXT_ID] = ticket.id  # forecasts of all classes have one id
+            part.predict(unheard, ticket.event)
+        part.row[NEXT_ID] = first.row[NEXT_ID]
         self._parts = (*self._parts, part)
 
     @property
@@ -120,7 +131,7 @@ class OneVsRest:
 
     @property
     def rounds(self) -> int:
-        """Events with an outcome so far."""
+        """Forecasts with an outcome so far."""
         return int(self._parts[0].row[ROUNDS])
 
     @contextmanager
@@ -133,17 +144,23 @@ class OneVsRest:
         except BaseException:
             self._rows.restore(rows)
             for part, tickets in zip(self._parts, waiting, strict=True):
-                part.pending.tickets, part.pending.counts = tickets, None
+                part.pending.tickets, part.pending.index = tickets, None
             raise
 
     # --- the verbs --------------------------------------------------------------------------
 
-    def predict(self, p: Any = None) -> OneVsRestForecast:
-        """Forecast the next event, for which models, if any, say p (K,) or (models, K)."""
+    def predict(self, p: Any = None, *, event: Any = None) -> OneVsRestForecast:
+        """Forecast the next event, for which models, if any, say p (K,) or (models, K).
+
+        ``event`` names it, if it is forecast again before its outcome is known.
+        """
         contexts = self._contexts(None if p is None else checks.numbers("p", p)[None])
+        return self._predict(contexts, 0, None if event is None else event_name(event))
+
+    def _predict(self, contexts: Any, t: int, event: Any) -> OneVsRestForecast:
         with self._whole():
             parts = tuple(
-                part.predict(self._context(contexts, 0, part.index)) for part in self._parts
+                part.predict(self._context(contexts, t, part.index), event) for part in self._parts
             )
         return OneVsRestForecast(parts)
 
@@ -170,21 +187,50 @@ class OneVsRest:
         record = record_of(kind, kind.level_in_view(recorded[2]), recorded)
         return OneVsRestRun(record if drawn else replace(record, issued_indices=None), self.classes)
 
-    def update(self, outcome: Any, forecast: Any = None, weight: float = 1.0) -> None:
-        """Learn the outcome of a forecast: a class, or K probabilities."""
+    def update(
+        self, outcome: Any, forecast: Any = None, weight: float = 1.0, *, event: Any = None
+    ) -> None:
+        """Learn the outcome of a forecast, or of an event: a class, or K probabilities."""
+        if event is not None:
+            if forecast is not None:
+                checks.refuse("forecast", "be left out where event is given", forecast)
+            self.resolve(event, outcome, weight)
+            return
         row = class_row(outcome, self.classes)
         scale = scale_of(weight, self._spec.max_weight)
         tickets = self._tickets(forecast)
-        with self._whole():
-            for part, ticket, value in zip(self._parts, tickets, row.tolist(), strict=True):
-                part.learn(ticket, value, scale)
+        refuse_sibling(tickets[0])
+        self._learn([[ticket] for ticket in tickets], row, scale)
 
-    def drop(self, forecast: Any) -> None:
-        """The outcome of this forecast will never come: forget it, and learn nothing."""
-        tickets = self._tickets(forecast)
+    def resolve(self, event: Any, outcome: Any, weight: float = 1.0) -> None:
+        """Learn the outcome of an event: all its forecasts at once, which count as one."""
+        row = class_row(outcome, self.classes)
+        scale = scale_of(weight, self._spec.max_weight)
+        self._learn(self._of_event(event_name(event)), row, scale)
+
+    def _learn(self, tickets: list[list[Forecast]], row: Vector, scale: float) -> None:
         with self._whole():
-            for part, ticket in zip(self._parts, tickets, strict=True):
-                part.pending.remove(ticket.id, ticket)
+            for part, own, value in zip(self._parts, tickets, row.tolist(), strict=True):
+                part.resolve(own, value, scale)
+
+    def is_pending(self, event: Any) -> bool:
+        """Whether forecasts of this event wait for its outcome."""
+        return event_name(event) in self._parts[0].pending.known_events()
+
+    def drop(self, forecast: Any = None, *, event: Any = None) -> None:
+        """The outcome of this forecast, or event, will never come: forget it, and learn nothing."""
+        if event is None:
+            tickets = [[ticket] for ticket in self._tickets(forecast)]
+        elif forecast is None:
+            tickets = self._of_event(event_name(event))
+        else:
+            checks.refuse("forecast", "be left out where event is given", forecast)
+        with self._whole():
+            for part, own in zip(self._parts, tickets, strict=True):
+                part.pending.drop(own)
+
+    def _of_event(self, event: Any) -> list[list[Forecast]]:
+        return [part.pending.of_event(event) for part in self._parts]
 
     def _tickets(self, forecast: Any) -> list[Forecast]:
         if isinstance(forecast, OneVsRestForecast):
@@ -204,13 +250,15 @@ class OneVsRest:
         self,
         *columns: Any,
         sample_weight: Any = None,
+        event: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> OneVsRestRun | None:
         """Forecast and learn classes (T,) or probabilities (T, K), in compiled code.
 
         The same numbers as the loop of ``predict`` and ``update``. ``columns`` are the outcomes;
-        with models their probabilities (T, K) or (T, models, K) first.
+        with models their probabilities (T, K) or (T, models, K) first. ``event`` names the event of
+        each row, whose forecasts are learnt at its last row.
         """
         if len(columns) != (2 if self._spec.models else 1):
             wanted = "p and outcomes" if self._spec.models else "outcomes"
@@ -220,6 +268,9 @@ class OneVsRest:
         if contexts is not None:
             checks.same_length("p", contexts, "outcomes", len(table))
         scales = scales_of(sample_weight, len(table), self._spec.max_weight)
+        names = event_names(event, len(table))
+        if names is not None and self._parts[0].pending.are_met_again(names):
+            return self._run_named(names, contexts, table, scales, record, progress)
         parts, classes = [], np.arange(self.classes)
         waiting = {part.index: part for part in self._parts if part.pending.tickets}
         events = max(STRETCH // self.classes, 1)
@@ -241,6 +292,28 @@ class OneVsRest:
         written = [part for part in parts if part is not None]
         return self._run_of(joined(written, self._rows.kind))
 
+    def _run_named(
+        self, names: list[Any], contexts: Any, table: Any, scales: Vector, record: bool,
+        progress: bool | None,
+    ) -> OneVsRestRun | None:  # fmt: skip
+        """A log in which events come back: the loop of ``predict`` and ``resolve``."""
+
+        def predict(t: int) -> OneVsRestForecast:
+            return self._predict(contexts, t, names[t])
+
+        def resolve(t: int, forecast: OneVsRestForecast) -> None:
+            own = [[ticket] for ticket in forecast.parts]
+            if names[t] is not None:
+                own = self._of_event(names[t])
+            self._learn(own, table[t], float(scales[t]) if len(scales) else 1.0)
+
+        ends = last_rows(names, None, table, scales)
+        forecasts = run_rows(ends, predict, resolve, record, progress)
+        if not record:
+            return None
+        tickets = [ticket for forecast in forecasts for ticket in forecast.parts]
+        return self._run_of(recorded_of(self._rows.kind, tickets))
+
     def _contexts(self, p: Any) -> Any:
         """Probabilities (T, models, K), checked; None without models."""
         if not self._spec.models:
@@ -256,9 +329,9 @@ class OneVsRest:
     # --- measured against guaranteed ---------------------------------------------------------
 
     @property
-    def guarantee(self) -> float:
-        """NaN: nothing is guaranteed for the normalised vectors."""
-        return math.nan
+    def guarantee(self) -> None:
+        """None: nothing is guaranteed for the normalised vectors (``explain`` says why)."""
+        return None
 
     def certificate(self) -> Certificate:
         """Errors of the classes before they are normalised, summed; no guarantee for vectors."""
@@ -266,14 +339,15 @@ class OneVsRest:
 
     def certificates(self) -> tuple[Certificate, ...]:
         """For each class, the error of its own forecasts beside its guarantee."""
-        return tuple(certificates_of(part.kind, part.row)[0] for part in self._parts)
+        return tuple(first_certificate_of(part.kind, part.row) for part in self._parts)
 
     def explain(self) -> str:
         """What was chosen, and what is not guaranteed."""
-        first = self.certificates()[0]
+        part = self._parts[0]
         return (
-            f"one binary forecaster for each of {self.classes} classes, divided by their sum\n"
-            f"not guaranteed: {NOT_GUARANTEED}\neach class: {first}"
+            f"One yes-or-no forecaster for each of {self.classes} classes, divided by their sum.\n"
+            f"No guarantee for the vectors: {NOT_GUARANTEED}.\n"
+            f"Each class: {explanation_of(part.kind, part.row)}"
         )
 
     # --- saved state ----------------------------------------------------------------------
@@ -313,7 +387,10 @@ class OneVsRest:
             if not isinstance(entry, list) or len(entry) != 2:
                 checks.refuse("classes", "be [row, pending] each", entry)
             entries.append(unpack_stream(spec, entry[0], entry[1], (k,)))
-        ids = {(row[NEXT_ID], tuple(ticket.id for ticket in tickets)) for row, tickets in entries}
+        ids = {
+            (row[NEXT_ID], tuple((ticket.id, ticket.event) for ticket in tickets))
+            for row, tickets in entries
+        }
         rounds = [row[ROUNDS] for row, _ in entries]
         # later classes may have been added after some events
         if len(ids) > 1 or rounds != sorted(rounds, reverse=True):
@@ -340,6 +417,7 @@ def _by_class(contexts: Any) -> Any:
 
 def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate:
     """Errors of the classes, summed; no guarantee for vectors."""
+    noises = [part.noise for part in parts]
     return Certificate(
         Quantity.SUM_OVER_CLASSES,
         parts[0].rounds,
@@ -349,4 +427,9 @@ def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate
         parts[0].theorem,
         (broken,),
         subject=Subject(parts[0].subject),
+        mass=parts[0].mass,
+        noise=None if None in noises else math.fsum(noise or 0.0 for noise in noises),
+        events=parts[0].events,
+        late=max(part.late for part in parts),
+        squared_diameter=float(len(parts)),
     )

@@ -22,29 +22,37 @@ class OnlineForecasting(Protocol):
 
     @property
     def rounds(self) -> int:
-        """Events with an outcome so far."""
+        """Forecasts with an outcome so far."""
 
     @property
     def pending(self) -> tuple[Any, ...]:
         """Forecasts that wait for their outcome, oldest first."""
 
     @property
-    def guarantee(self) -> float:
-        """A-priori bound on the calibration error; NaN where nothing is guaranteed."""
+    def guarantee(self) -> float | None:
+        """A-priori bound on the calibration error; None where nothing is guaranteed."""
 
-    def predict(self, *context: Any) -> Any:
-        """Forecast the next event: a ticket with ``id``, ``issued`` and ``mean``."""
+    def predict(self, *context: Any, event: Any = None) -> Any:
+        """Forecast an event: a ticket with ``id``, ``issued``, ``mean`` and ``event``."""
 
     def peek(self, *context: Any) -> Any:
         """What would be forecast; nothing is drawn and nothing changes."""
 
-    def update(self, outcome: Any, forecast: Any = None, weight: float = 1.0) -> None:
-        """Learn the outcome of a forecast."""
+    def update(
+        self, outcome: Any, forecast: Any = None, weight: float = 1.0, *, event: Any = None
+    ) -> None:
+        """Learn the outcome of a forecast, or of an event."""
 
-    def drop(self, forecast: Any) -> None:
-        """The outcome of this forecast will never come."""
+    def resolve(self, event: Any, outcome: Any, weight: float = 1.0) -> None:
+        """Learn the outcome of an event: all its forecasts at once, which count as one."""
 
-    def run(self, *columns: Any) -> Any:
+    def is_pending(self, event: Any) -> bool:
+        """Whether forecasts of this event wait for its outcome."""
+
+    def drop(self, forecast: Any = None, *, event: Any = None) -> None:
+        """The outcome of this forecast, or event, will never come."""
+
+    def run(self, *columns: Any, event: Any = None) -> Any:
         """Forecast and learn many events, in compiled code: the same numbers as one by one."""
 
     def certificate(self) -> Certificate:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.keys import event_name
 from fullswap.base.protocols import Mixture
 from fullswap.base.records import Record
 from fullswap.forecasting.base import OnlineForecaster
@@ -104,7 +105,7 @@ class Recalibrator(OnlineForecaster):
         """Models whose probabilities come with an event."""
         return self.spec.models
 
-    def predict(self, p: Any) -> Forecast:
+    def predict(self, p: Any, *, event: Any = None) -> Forecast:
         """Forecast the event for which the models say p.
 
         Parameters
@@ -112,8 +113,14 @@ class Recalibrator(OnlineForecaster):
         p : float or array
             One probability, or ``models`` of them; with K > 2 classes of shape (K,) or
             (models, K).
+        event : text, number or tuple
+            Its name, if it is forecast again before its outcome is known: forecasts of one event
+            are learnt together, by ``resolve``, and count as one.
         """
-        return self._stream.predict(context_of(p, self._spec.models, self._spec.classes))
+        context = context_of(p, self._spec.models, self._spec.classes)
+        if event is None:
+            return self._stream.predict(context)
+        return self._stream.predict(context, event_name(event))
 
     def peek(self, p: Any) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""
@@ -135,6 +142,7 @@ class Recalibrator(OnlineForecaster):
         outcomes: Any,
         sample_weight: Any = None,
         *,
+        event: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -143,8 +151,13 @@ class Recalibrator(OnlineForecaster):
         The same numbers as the loop of ``predict`` and ``update``. ``p`` has shape (T,) or
         (T, models); with K > 2 classes (T, K) or (T, models, K). ``record=False`` keeps no
         forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
+
+        ``event`` names the event of each row, if several forecasts wait for one outcome: all are
+        learnt at the last row of the event, whose rows have one outcome and one weight. The same
+        numbers as the loop of ``predict(p, event=…)`` and ``resolve``. A row whose name is None,
+        NaN or "" is an event of its own.
         """
-        return self._run(*self._read(p, outcomes), sample_weight, record, progress)
+        return self._run(*self._read(p, outcomes), sample_weight, record, progress, event)
 
     def _contexts(self, p: Any) -> Any:
         return contexts_of(p, self.models, self.classes)

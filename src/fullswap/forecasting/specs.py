@@ -7,16 +7,26 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy as np
+
 from fullswap.base import checks
+from fullswap.base.protocols import Vector
 from fullswap.grids.kuhn import simplex_geometry
 from fullswap.online.expert_rows import spread_of
-from fullswap.online.lattices import MOST_CELLS, MOST_POINTS, Lattice, logits, sines
+from fullswap.online.lattices import MOST_CELLS, MOST_POINTS, Lattice, logits, sines, tapered
+from fullswap.online.line_rows import line_rounding
 from fullswap.online.spec import Spec
 from fullswap.sets import Simplex
 from fullswap.theorems import LEDGER, THEOREMS, Constants, Geometry, Theorem
 from fullswap.theorems.anytime import Schedule
-from fullswap.theorems.calibration import Forecasts, log_loss_rounding, squared_loss
+from fullswap.theorems.calibration import LogForecasts, log_loss_rounding, squared_loss
 from fullswap.theorems.learning import best_ratio, nearly_strongly_convex_cost
+from fullswap.theorems.means import (
+    MeansOfClasses,
+    MeansOnALine,
+    class_means_cost,
+    line_means_cost,
+)
 from fullswap.theorems.recalibration import Recalibration, recalibration_total
 
 MOST_LOOKUP = 20_000_000
@@ -34,19 +44,25 @@ GeometryAt = Callable[[int], Geometry | None]
 
 @lru_cache(maxsize=256)  # many streams of one kind share a spec
 def line_spec(
-    horizon: int | None, steps: int | None, rule: str, loss: str, feedback: str, max_weight: float
-) -> Spec:
+    horizon: int | None, steps: int | None, rule: str, loss: str, feedback: str, max_weight: float,
+    pick_steps: bool = False,
+) -> Spec:  # fmt: skip
     """Yes-or-no events, without a model."""
-    ratio = None
+    ratio, starts = None, (0.0,)
+    crossing, whole = rule == "crossing", feedback == "realised" and max_weight == 1.0
     if loss == "log":
         levels, starts = _levels(_log_theorem(), Constants(math.inf, 1.0), _log_geometry, horizon,
                                  "sines", first=2)  # fmt: skip
     elif steps is None:
-        levels, starts = _levels(_ROW_5, squared_loss(), _even(horizon), horizon, "even")
+        theorem = _line_theorem(tapered, crossing, whole)
+        levels, starts = _levels(theorem, squared_loss(), _tapered_geometry(horizon), horizon,
+                                 "tapered", first=2)  # fmt: skip
+    elif pick_steps:
+        levels, starts, ratio = _in_steps(steps, horizon, crossing, whole)
     else:
-        levels, starts, ratio = _in_steps(steps, horizon)
+        levels = (Lattice("even", steps),)
     return Spec(
-        "line" if rule == "crossing" else "chain", levels, starts, feedback=feedback, loss=loss,
+        "line" if crossing else "chain", levels, starts, feedback=feedback, loss=loss,
         max_weight=max_weight, horizon=horizon, steps=steps, ratio=ratio,
     )  # fmt: skip
 
@@ -62,7 +78,11 @@ def simplex_spec(classes: int, horizon: int | None, feedback: str, max_weight: f
         geometry = simplex_geometry(Simplex(classes - 1), cells)
         return geometry if geometry.size <= limit else None
 
-    levels, starts = _levels(_ROW_5, squared_loss(2.0), geometry_at, horizon, "simplex")
+    whole = feedback == "realised" and max_weight == 1.0
+    theorem = _ROW_5.with_cost(
+        lambda c, n, rounds: class_means_cost(MeansOfClasses(classes, n, rounds, whole))
+    )
+    levels, starts = _levels(theorem, squared_loss(2.0), geometry_at, horizon, "simplex")
     return Spec(
         "simplex", levels, starts, classes, feedback=feedback, max_weight=max_weight,
         horizon=horizon,
@@ -126,15 +146,26 @@ def _limit(horizon: int | None, dim: int) -> float:
     return MOST_POINTS if horizon is None else min(MOST_POINTS, max(horizon, 2 ** (dim + 2)))
 
 
-def _even(horizon: int | None) -> GeometryAt:
+def _tapered_geometry(horizon: int | None) -> GeometryAt:
     limit = _limit(horizon, 1)
 
     def geometry_at(cells: int) -> Geometry | None:
         if cells + 1 > limit:
             return None
-        return Geometry(cells + 1, 0.5 / cells, 0.0, 0.25 / cells**2)
+        points = tapered(cells)
+        # the squared loss has smoothness 2: its rounding cost is the variance
+        return Geometry(cells + 1, float(np.diff(points).max()) / 2, 0.0, line_rounding(points))
 
     return geometry_at
+
+
+def _line_theorem(points_at: Callable[[int], Vector], crossing: bool, whole: bool) -> Theorem:
+    """Row 5 with what running means cost on the grid of so many cells."""
+
+    def learning(c: Constants, n: int, rounds: float) -> float:
+        return line_means_cost(MeansOnALine(points_at(n - 1), rounds, crossing, whole))
+
+    return _ROW_5.with_cost(learning)
 
 
 # --- the log loss --------------------------------------------------------------------------------
@@ -151,7 +182,7 @@ def _log_geometry(cells: int) -> Geometry | None:
 
 def _log_theorem() -> Theorem:
     def learning(c: Constants, n: int, rounds: float) -> float:
-        return LEDGER["calibration for the log loss"].bound(Forecasts(rounds, n, 0.0))
+        return LEDGER["calibration for the log loss"].bound(LogForecasts(rounds, n, 0.0))
 
     return Theorem(
         "log loss", "LSS25; KT81", "outcomes in [0, 1]", lambda c, g: g.variance, learning,
@@ -163,14 +194,14 @@ def _log_theorem() -> Theorem:
 
 
 def _in_steps(
-    steps: int, horizon: int | None
+    steps: int, horizon: int | None, crossing: bool, whole: bool
 ) -> tuple[tuple[Lattice, ...], tuple[float, ...], float | None]:
     """All multiples of the step, or means on a sub-grid of them: whichever is guaranteed less."""
     constants = squared_loss(gap=1.0 / steps)
     ratio = ANYTIME_RATIO if horizon is None else best_ratio(constants, steps + 1, horizon)
     events = float(horizon or SHOWN_EVENTS)
     all_of_them = nearly_strongly_convex_cost(constants, steps + 1, events, ratio)
-    picks, starts, some_of_them = _sub_grids(steps, horizon)
+    picks, starts, some_of_them = _sub_grids(steps, horizon, crossing, whole)
     # ties (at the trivial bound) go to the case of given steps
     if min(all_of_them, events) <= min(some_of_them, events):
         return (Lattice("even", steps),), (0.0,), ratio
@@ -182,18 +213,21 @@ def _lattice(steps: int, pick: tuple[int, ...]) -> Lattice:
 
 
 def _sub_grids(
-    steps: int, horizon: int | None
+    steps: int, horizon: int | None, crossing: bool, whole: bool
 ) -> tuple[list[tuple[int, ...]], tuple[float, ...], float]:
     constants = squared_loss()
+    grids: dict[int, Vector] = {}
 
     def geometry(pick: tuple[int, ...]) -> Geometry:
-        gap = max(b - a for a, b in pairwise(pick)) / steps
-        return Geometry(len(pick), gap / 2, 0.0, gap**2 / 4)
+        points = grids[len(pick) - 1] = np.array(pick) / steps
+        return Geometry(len(pick), float(np.diff(points).max()) / 2, 0.0, line_rounding(points))
+
+    theorem = _line_theorem(grids.__getitem__, crossing, whole)
 
     if horizon is None:
         nested = _halvings(steps)
         schedule = Schedule(
-            _ROW_5, constants, lambda k: geometry(nested[k]) if k < len(nested) else None
+            theorem, constants, lambda k: geometry(nested[k]) if k < len(nested) else None
         )
         starts = _starts(schedule)
         return nested[: len(starts)], starts, schedule.bound(SHOWN_EVENTS)
@@ -204,10 +238,11 @@ def _sub_grids(
         if -(-steps // cells) == last:
             continue
         last = -(-steps // cells)
-        if _ROW_5.learning_cost(constants, cells + 1, float(horizon)) > best:
-            break
         pick = (*range(0, steps, last), steps)
-        total = _ROW_5.total(constants, geometry(pick), float(horizon))
+        own = geometry(pick)
+        if theorem.learning_cost(constants, own.size, float(horizon)) > best:
+            break
+        total = theorem.total(constants, own, float(horizon))
         if total < best:
             best, chosen = total, pick
     return [chosen], (0.0,), best
@@ -232,7 +267,9 @@ def _halvings(last: int) -> list[tuple[int, ...]]:
 
 
 def _experts_geometry(cells: int) -> Geometry | None:
-    return _even(None)(cells) if cells <= MOST_TUNED_CELLS else None
+    if cells > MOST_TUNED_CELLS:
+        return None
+    return Geometry(cells + 1, 0.5 / cells, 0.0, 0.25 / cells**2)
 
 
 def _experts_learning(c: Constants, n: int, rounds: float) -> float:

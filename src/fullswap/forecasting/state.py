@@ -125,26 +125,3 @@ def unpack_stream(
     if not sound:
         checks.refuse("pending", "be forecasts of this row", ids)
     return row, tickets
-
-
-def plain_key(key: Any) -> Any:
-    """A key of a bank as JSON knows it: tuples and bytes are marked."""
-    if isinstance(key, tuple):
-        return {"tuple": [plain_key(part) for part in key]}
-    if isinstance(key, bytes):
-        return {"bytes": base64.b64encode(key).decode()}
-    return key.item() if isinstance(key, np.generic) else key
-
-
-def key_of(stored: Any) -> Any:
-    """What ``plain_key`` gave."""
-    if isinstance(stored, dict) and list(stored) == ["tuple"] and isinstance(stored["tuple"], list):
-        return tuple(key_of(part) for part in stored["tuple"])
-    if isinstance(stored, dict) and list(stored) == ["bytes"] and isinstance(stored["bytes"], str):
-        try:
-            return base64.b64decode(stored["bytes"], validate=True)
-        except (binascii.Error, ValueError):
-            checks.refuse("key", "be bytes in base64", stored)
-    if not isinstance(stored, str | int | float | bool) or stored != stored:
-        checks.refuse("key", "be a text, a number, bytes or a tuple of such", stored)
-    return stored

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fullswap.base import checks
@@ -28,6 +30,11 @@ class OneVsRestForecast:
     def id(self) -> int:
         """Names the forecast when its outcome arrives late."""
         return self.parts[0].id
+
+    @property
+    def event(self) -> Any:
+        """What it is about, if several forecasts wait for one outcome."""
+        return self.parts[0].event
 
     @property
     def unnormalised(self) -> Vector:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.keys import event_name
 from fullswap.base.protocols import Points
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
@@ -16,6 +17,7 @@ from fullswap.forecasting.inputs import scale_of
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.vectors import OneVsRestRun
+from fullswap.integrations.footnotes import about_means
 
 try:
     from river import base
@@ -23,6 +25,14 @@ except ImportError as error:
     raise ImportError(
         "fullswap.integrations.river needs river: pip install 'fullswap[river]'"
     ) from error
+
+
+class Forecasted(dict[Any, float]):
+    """Mean of a forecast, label by label; ``issued`` is what was drawn, ``event`` its name."""
+
+    def __init__(self, mean: dict[Any, float], issued: dict[Any, float], event: Any) -> None:
+        super().__init__(mean)
+        self.issued, self.event = issued, event
 
 
 class Calibrated(base.Wrapper, base.Classifier):
@@ -46,7 +56,11 @@ class Calibrated(base.Wrapper, base.Classifier):
     not be known beforehand: `fullswap.forecasting.OneVsRest` begins with the second of them, and
     each later one is one more class of it. Each label has a guarantee, the vectors have none.
 
-    Labels may come late: call `learn_one` when they do. The model is scored then.
+    Labels may come late: call `learn_one` when they do. The model is scored then, unless it was
+    scored by `forecast_one` with the name of an event: then calibration learns from what was
+    forecast at the time. Several forecasts of one event wait for one label, and count as one. In
+    river's own loops the name goes with each row: ``(x, y, {"event": name})`` in a dataset for
+    ``evaluate.progressive_val_score(…, delay=…)`` does all this.
 
     Examples
     --------
@@ -76,6 +90,9 @@ class Calibrated(base.Wrapper, base.Classifier):
         # Whether the labels are False and True; None until the first label tells.
         self._binary = None if self._multiclass else True
         self._places: dict[Any, int] = {}
+        # Events that were scored before there was anything to calibrate.
+        self._unheard: set[Any] = set()
+        self._named = 0
         self._calibrator: Recalibrator | OneVsRest = Recalibrator(
             step, horizon=horizon, feedback=feedback, max_weight=max_weight, seed=seed
         )
@@ -90,7 +107,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         """The labels with a certificate: of False and True, True alone."""
         return [True] if self._binary else list(self._places)
 
-    def learn_one(self, x: dict[Any, Any], y: Any, **kwargs: Any) -> None:
+    def learn_one(self, x: dict[Any, Any], y: Any, *, event: Any = None, **kwargs: Any) -> None:
         """Score x, let the classifier learn, then recalibrate with the score and the label.
 
         Parameters
@@ -99,29 +116,98 @@ class Calibrated(base.Wrapper, base.Classifier):
             Features.
         y
             Label.
+        event
+            Name of an event that `forecast_one` has forecast: x is not scored again, and all
+            forecasts of the event that wait are learnt. If none waits, because an earlier row of
+            the event had its label, the classifier alone learns.
         kwargs
             Passed on to the classifier; ``w`` is also the weight in calibration.
         """
-        binary = isinstance(y, bool | np.bool_) if self._binary is None else self._binary
-        if binary and y not in (False, True):
-            checks.refuse("y", "be False or True for this classifier", y)
+        binary = self._checked_label(y)
         weight = kwargs.get("w", 1.0)
         scale_of(weight, self.max_weight, "w")
-        scores = self._scores(x)
+        name = None if event is None else event_name(event)
+        scores = self._scores(x) if event is None else {}
         self._wrapped_model.learn_one(x, y, **kwargs)
-        self._binary = binary
-        if not binary:
-            for label in (*scores, y):
-                self._meet(label)
+        self._meet_all(binary, (*scores, y))
         calibrator = self._calibrator
-        if isinstance(calibrator, OneVsRest):
+        if name is not None:
+            if calibrator.is_pending(name):
+                calibrator.resolve(name, self._outcome(y), weight)
+            self._unheard.discard(name)
+        elif isinstance(calibrator, OneVsRest):
             p, classes = self._vector(scores), [self._places[y]]
             calibrator.run(p, classes, sample_weight=[weight], record=False, progress=False)
         elif binary:
             calibrator.update(float(y), calibrator.predict(_score_of_true(scores)), weight)
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Mean of the recalibrated distribution, label by label; the state does not change."""
+    def forecast_one(self, x: dict[Any, Any], event: Any = None, **kwargs: Any) -> Forecasted:
+        """Score x and issue a forecast that waits for its label: mean, label by label.
+
+        ``issued`` of what comes back is what to publish where the guarantee is for issued
+        forecasts, and ``event`` names it: one is made up if none was given. What is forecast again
+        before its label comes has the same event; `resolve`, or `learn_one` with this event,
+        teaches all its forecasts at once.
+
+        Examples
+        --------
+        >>> model = Calibrated(seed=1)
+        >>> for p in (0.55, 0.6, 0.8):
+        ...     forecast = model.forecast_one({True: p}, event="game 17")
+        >>> forecast.issued[True], round(forecast[True], 4)
+        (0.8, 0.8)
+        >>> model.resolve("game 17", True)
+        """
+        name = ("forecast", self._named) if event is None else event_name(event)
+        scores = self._scores(x, **kwargs)
+        self._named += 1
+        if self._binary is None and scores:
+            self._binary = all(isinstance(label, bool | np.bool_) for label in scores)
+        if not self._binary:
+            for label in scores:
+                self._meet(label)
+        calibrator = self._calibrator
+        if isinstance(calibrator, OneVsRest):
+            vector = calibrator.predict(self._vector(scores)[0], event=name)
+            mean, issued = (
+                dict(zip(self._places, values.tolist(), strict=True))
+                for values in (vector.mean, vector.issued)
+            )
+            return Forecasted(mean, issued, name)
+        if self._binary:
+            forecast = calibrator.predict(_score_of_true(scores), event=name)
+            return Forecasted(_both(forecast.mean), _both(forecast.issued), name)
+        self._unheard.add(name)
+        return Forecasted(scores, scores, name)
+
+    def resolve(self, event: Any, y: Any, weight: float = 1.0) -> None:
+        """Recalibrate with the label of an event: all its forecasts at once, which count as one.
+
+        The classifier learns nothing: `learn_one` with the event does both, and the classifier's
+        own ``learn_one`` may be called for as many rows of the event as are to teach it.
+        """
+        binary, name = self._checked_label(y), event_name(event)
+        scale_of(weight, self.max_weight)
+        waits = self._calibrator.is_pending(name)
+        if not waits and name not in self._unheard:
+            raise ValueError(
+                f"event {name!r} has no pending forecast: it was resolved, "
+                "or nothing was forecast with this name"
+            )
+        self._meet_all(binary, (y,))
+        if waits:
+            self._calibrator.resolve(name, self._outcome(y), weight)
+        self._unheard.discard(name)
+
+    def predict_proba_one(
+        self, x: dict[Any, Any], *, event: Any = None, **kwargs: Any
+    ) -> dict[Any, float]:
+        """Mean of the recalibrated distribution, label by label; the state does not change.
+
+        With ``event`` it is `forecast_one`, which keeps the forecast.
+        """
+        if event is not None:
+            return self.forecast_one(x, event, **kwargs)
         return self._recalibrated(self._scores(x, **kwargs), lambda forecasts: forecasts.mean)
 
     def sample_one(self, x: dict[Any, Any], rng: np.random.Generator) -> dict[Any, float]:
@@ -137,8 +223,26 @@ class Calibrated(base.Wrapper, base.Classifier):
         if label not in self.labels:
             checks.refuse("label", f"be one of {self.labels}", label)
         if isinstance(self._calibrator, OneVsRest):
-            return self._calibrator.certificates()[self._places[label]]
-        return self._calibrator.certificate()
+            certificate = self._calibrator.certificates()[self._places[label]]
+        else:
+            certificate = self._calibrator.certificate()
+        return about_means(certificate, "predict_proba_one")
+
+    def _checked_label(self, y: Any) -> bool:
+        """Whether the labels are False and True."""
+        binary = isinstance(y, bool | np.bool_) if self._binary is None else self._binary
+        if binary and y not in (False, True):
+            checks.refuse("y", "be False or True for this classifier", y)
+        return binary
+
+    def _outcome(self, y: Any) -> Any:
+        return self._places[y] if isinstance(self._calibrator, OneVsRest) else float(y)
+
+    def _meet_all(self, binary: bool, labels: tuple[Any, ...]) -> None:
+        self._binary = binary
+        if not binary:
+            for label in labels:
+                self._meet(label)
 
     def _meet(self, label: Any) -> None:
         """A label that may be new: with the second there is something to calibrate."""
@@ -160,9 +264,7 @@ class Calibrated(base.Wrapper, base.Classifier):
     ) -> dict[Any, float]:
         calibrator = self._calibrator
         if self._binary and isinstance(calibrator, Recalibrator):
-            # a mean may be rounded up
-            p = min(float(value(calibrator.peek_many([_score_of_true(scores)]))[0]), 1.0)
-            return {False: 1 - p, True: p}
+            return _both(float(value(calibrator.peek_many([_score_of_true(scores)]))[0]))
         # labels that calibration has not met keep their scores, the others share the rest
         new = {label: p for label, p in scores.items() if label not in self._places}
         rest, parts = max(1 - sum(new.values()), 0.0), np.ones(len(self._places))
@@ -219,6 +321,12 @@ class _Probabilities(base.Classifier):
 
 def _score_of_true(scores: dict[Any, float]) -> float:
     return scores.get(True, 0.0) if scores else 0.5
+
+
+def _both(p: float) -> dict[Any, float]:
+    """Probabilities of False and True; a mean may have been rounded up."""
+    p = min(p, 1.0)
+    return {False: 1 - p, True: p}
 
 
 def _normalised(values: dict[Any, float]) -> dict[Any, float]:

@@ -16,7 +16,6 @@ import numpy as np
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
     from sklearn.frozen import FrozenEstimator
-    from sklearn.model_selection import check_cv
     from sklearn.utils import _safe_indexing, get_tags, indexable
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
@@ -32,15 +31,18 @@ from fullswap.certificates import Certificate
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.vectors import OneVsRestRun
+from fullswap.integrations.footnotes import about_means
 from fullswap.integrations.sklearn_input import (
     as_rows,
     check_below,
     check_classes,
     check_known,
+    checked_events,
     checked_labels,
     checked_weights,
     scores_of,
     seed_from,
+    splits_of,
 )
 from fullswap.online.spec import MOST_CLASSES
 
@@ -120,7 +122,9 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedOnlineClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, event: Any = None
+    ) -> CalibratedOnlineClassifier:
         """Start anew: teach the estimator all rows, the recalibrator their out-of-sample scores.
 
         Parameters
@@ -131,6 +135,11 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             Labels of any type, at least two different ones.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0, not all zero; rows of weight 0 teach nothing.
+        event : array-like of shape (n,), optional
+            Names of the events to which the rows belong, if several rows wait for one label: in
+            calibration each event counts once, and learns at its last row. Its rows have one label
+            and one weight, and cross-validation keeps them together, or their scores would not be
+            out of sample. A row with None, NaN or "" is an event of its own.
         """
         y = checked_labels(y)
         X, y = indexable(X, y)
@@ -140,15 +149,16 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         weights = checked_weights(sample_weight, len(y))
         seen = y if weights is None else y[weights > 0]
         check_classes(np.unique(seen), "y")
-        scores, taught = self._fit_estimator(X, y, classes, weights)
+        events = checked_events(event, y, weights)
+        scores, taught = self._fit_estimator(X, y, classes, weights, events)
         calibrator = self._new_calibrator(len(classes), weights)
-        _replay(calibrator, scores, np.searchsorted(classes, y), weights)
+        _replay(calibrator, scores, np.searchsorted(classes, y), weights, events)
         self.classes_, self.estimator_, self.calibrator_ = classes, taught, calibrator
         self._describe_features()
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, event: Any = None
     ) -> CalibratedOnlineClassifier:
         """Learn from a batch: score it, teach the estimator, then recalibrate with the scores.
 
@@ -158,6 +168,9 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             As in `fit`.
         classes : array-like of shape (K,)
             All labels there will be; needed in the first call.
+        event : array-like of shape (n,), optional
+            As in `fit`. The rows of an event belong into one batch: in another they would count
+            once more.
         """
         y = checked_labels(y)
         X, y = indexable(X, y)
@@ -165,6 +178,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         labels = self._checked_classes(classes, first)
         check_known(y, labels)
         weights = checked_weights(sample_weight, len(y))
+        events = checked_events(event, y, weights)
         calibrator = self._new_calibrator(len(labels), weights) if first else self.calibrator_
         check_below(weights, calibrator.spec.max_weight)
         model = self._begin() if first else self.estimator_
@@ -173,7 +187,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             scores = scores_of(model, X, labels)
         self._teach_batch(model, X, y, labels, weights, first)
         if scores is not None:
-            _replay(calibrator, scores, np.searchsorted(labels, y), weights)
+            _replay(calibrator, scores, np.searchsorted(labels, y), weights, events)
         if first:
             self.classes_, self.estimator_, self.calibrator_ = labels, model, calibrator
             self._describe_features()
@@ -211,7 +225,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         """
         check_is_fitted(self)
         calibrator: Calibrator = self.calibrator_
-        return calibrator.certificate()
+        return about_means(calibrator.certificate(), "predict_proba")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -224,13 +238,15 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
     # --- the estimator --------------------------------------------------------------------
 
-    def _fit_estimator(self, X: Any, y: Any, classes: Any, weights: Any) -> tuple[Any, Any]:
+    def _fit_estimator(
+        self, X: Any, y: Any, classes: Any, weights: Any, events: list[Any] | None
+    ) -> tuple[Any, Any]:
         """Out-of-sample scores, NaN in rows that have none, and the estimator taught all rows."""
         model = self._begin()
         if model is None or isinstance(model, FrozenEstimator):
             return scores_of(model, X, classes), model
         scores = np.full((len(y), len(classes)), np.nan)
-        for train, test in check_cv(self.cv, y, classifier=True).split(X, y):
+        for train, test in splits_of(self.cv, X, y, events):
             part = None if weights is None else weights[train]
             fold = _taught(clone(model).fit, _safe_indexing(X, train), y[train], part)
             scores[test] = scores_of(fold, _safe_indexing(X, test), classes)
@@ -312,13 +328,16 @@ def _taught(teach: Any, X: Any, y: Any, weights: Any, **more: Any) -> Any:
     return teach(X, y, **more)
 
 
-def _replay(calibrator: Calibrator, scores: Points, codes: Any, weights: Any) -> None:
+def _replay(
+    calibrator: Calibrator, scores: Points, codes: Any, weights: Any, events: list[Any] | None
+) -> None:
     """Forecast and learn the scored rows in their order."""
     scored = np.isfinite(scores[:, 0])
     if scored.any():
         weights = None if weights is None else weights[scored]
         contexts = _contexts(scores[scored])
-        calibrator.run(contexts, codes[scored], sample_weight=weights, record=False)
+        names = None if events is None else [events[t] for t in np.flatnonzero(scored)]
+        calibrator.run(contexts, codes[scored], sample_weight=weights, event=names, record=False)
 
 
 def _contexts(scores: Points) -> Points:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from fullswap.base import checks
+from fullswap.base.keys import event_names
 from fullswap.base.protocols import Points
+from fullswap.forecasting.events import last_rows
 from fullswap.forecasting.vectors import normalised
 
 
@@ -30,6 +35,32 @@ def checked_weights(sample_weight: Any, events: int) -> Any:
     if not weights.any():
         checks.refuse("sample_weight", "not be zero in all rows", sample_weight)
     return weights
+
+
+def checked_events(event: Any, y: Any, weights: Any) -> list[Any] | None:
+    """Names of the events of the rows, each event with one label and one weight; or None."""
+    names = event_names(event, len(y))
+    if names is not None:
+        last_rows(names, None, y, np.zeros(0) if weights is None else weights)
+    return names
+
+
+def splits_of(cv: Any, X: Any, y: Any, events: list[Any] | None) -> Iterator[tuple[Any, Any]]:
+    """Train and test rows; what is tested was not taught by another row of its event."""
+    if events is None:
+        yield from check_cv(cv, y, classifier=True).split(X, y)
+        return
+    own = [("row", t) if name is None else ("named", name) for t, name in enumerate(events)]
+    codes = {name: k for k, name in enumerate(dict.fromkeys(own))}
+    groups = np.array([codes[name] for name in own])
+    if cv is None or checks.is_whole(cv):
+        cv = StratifiedGroupKFold(5 if cv is None else cv)
+    with warnings.catch_warnings():
+        # a splitter that knows no groups may cut an event in two; what is taught is then cut off
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    for train, test in splits:
+        yield train[~np.isin(groups[train], groups[test])], test
 
 
 def check_below(weights: Any, max_weight: float) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, HINT
+from fullswap.kernels.columns import CELLS, HEAD, HINT
 from fullswap.kernels.events import count_event
 from fullswap.kernels.line import COLUMNS, learn_point
 from fullswap.kernels.loop import cell_of
@@ -72,6 +72,7 @@ def chain_learn(
             if shares[k] > shares[heaviest]:
                 heaviest = k
         row[HINT] = members[heaviest]
+    row[CELLS] += g * delta
     count_event(row, g, y * y, delta, number)
 
 

@@ -12,6 +12,8 @@ about what a stream has learnt.
 - LOST: Σ g·ℓ(q) of what the grid points recommended when they forecast · SQUARES: Σ g·‖y‖²
 - HINT: where the next search starts
 - CROWD: forecasts that wait besides the one whose outcome is being learnt; 0 between events
+- PARTIAL: Σ g·(1 − g): 0 as long as every scale is 0 or 1
+- CELLS: Σ g·δ, δ the most that a round can lose in its very cell of the grid
 """
 
 (
@@ -28,5 +30,7 @@ about what a stream has learnt.
     SQUARES,
     HINT,
     CROWD,
-) = range(13)
-HEAD = 13
+    PARTIAL,
+    CELLS,
+) = range(15)
+HEAD = 15

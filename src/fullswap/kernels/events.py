@@ -26,6 +26,7 @@ from fullswap.kernels.columns import (
     LEVEL,
     MASS,
     NEXT_ID,
+    PARTIAL,
     ROUNDING_MOST,
     ROUNDS,
     SQUARES,
@@ -348,6 +349,7 @@ def count_event(row, g, square, delta, number):
     """One more outcome, of scale g and squared norm ``square``, of forecast ``number``."""
     if g > 0.0:
         row[MASS] += g
+        row[PARTIAL] += g * (1.0 - g)
         row[SQUARES] += g * square
         row[ROUNDING_MOST] += g * delta
     row[ROUNDS] += 1.0

@@ -4,7 +4,7 @@ The squared loss is convex, so a fixed point on one simplex of the grid does wha
 distribution does, with K = d + 1 neighbouring points at most: Σ λ_s·q_s = Σ λ_s·s = x gives
 Σ λ_s·ℓ(s) ≤ ℓ(x) + β·V/2 ≤ Σ λ_s·ℓ(q_s) + β·V/2.
 
-Symbols: state (n, K + 1), rows (G, q) · prior (K + 1,) = (mass, mean of all outcomes) · lattice =
+Symbols: state (n, K + 1), rows (G, q) · lattice =
 (cells N (d,), strides (d,), lookup) as in ``fullswap.kernels.kuhn``: grid points are lattice
 points 0 ≤ y_1 ≤ … ≤ y_d ≤ N, N times their cumulative sums · place (2d,) = (base, order): the
 simplex with the corners base, base + e_order[0], base + e_order[0] + e_order[1], … · work =
@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 WEIGHT, MEAN = 0, 1
-"""Columns of a point: G = Σ g · the mean of its outcomes (K)."""
+"""Columns of a point: G = Σ g · what it recommends (K)."""
 FLAT = 1e-12
 """Pivots below this count as 0: coordinates are of the order of the number of cells."""
 SMALLEST_STEP = 1e-13
@@ -57,23 +57,22 @@ def _row_of(corner, lattice):
 
 
 @njit(cache=True, inline="always")
-def _displacement(state, prior, cells, corner, i, column):
-    """Write (1, q − s) at grid row i; a learner without experience points at the prior mean."""
+def _displacement(state, cells, corner, i, column):
+    """Write (1, q − s) at grid row i."""
     column[0] = 1.0
-    fresh = state[i, WEIGHT] == 0.0
     total = 0.0
     for k in range(corner.shape[0]):
-        total += prior[k + 1] if fresh else state[i, k + MEAN]
+        total += state[i, k + MEAN]
         column[k + 1] = cells * total - corner[k]
 
 
 @njit(cache=True, error_model="numpy")
-def _solve_at(state, prior, lattice, base, order, corner, matrix, share):
+def _solve_at(state, lattice, base, order, corner, matrix, share):
     """Whether Σ λ(q − s) = 0 has a solution λ ≥ 0 on the upper corners of this path."""
     size = corner.shape[0] + 1
     for c in range(size):
         _corner(base, order, c + 1, corner)
-        _displacement(state, prior, lattice[0][0], corner, _row_of(corner, lattice), share)
+        _displacement(state, lattice[0][0], corner, _row_of(corner, lattice), share)
         for k in range(size):
             matrix[k, c] = share[k]
     for k in range(size):
@@ -103,7 +102,7 @@ def _solve_at(state, prior, lattice, base, order, corner, matrix, share):
 
 
 @njit(cache=True, error_model="numpy")
-def _walk_to(state, prior, lattice, base, order, where, corner, floats, limit):
+def _walk_to(state, lattice, base, order, where, corner, floats, limit):
     """Follow the path of Merrill's homotopy to a fixed point [M72]; False if it breaks off.
 
     Between a lower level, where every corner points at `start` inside the first simplex, and the
@@ -145,7 +144,7 @@ def _walk_to(state, prior, lattice, base, order, where, corner, floats, limit):
         if i < 0:
             return False
         if upper:
-            _displacement(state, prior, lattice[0][0], corner, i, column)
+            _displacement(state, lattice[0][0], corner, i, column)
         else:
             column[0] = 1.0
             for k in range(d):
@@ -207,7 +206,7 @@ def _walk_to(state, prior, lattice, base, order, where, corner, floats, limit):
 
 
 @njit(cache=True, error_model="numpy")
-def simplex_mix(state, prior, lattice, place, work, limit, members, weights):
+def simplex_mix(state, lattice, place, work, limit, members, weights):
     """Weights λ on the corners of one simplex of the grid with Σ λ_s·(q_s − s) = 0.
 
     Tries the simplex of `place` first, then walks from there. Returns the size of the support,
@@ -222,14 +221,14 @@ def simplex_mix(state, prior, lattice, place, work, limit, members, weights):
         base[k] = place[k]
         order[k + 1] = place[d + k]
     share = floats[d + 1]
-    if _solve_at(state, prior, lattice, base, order, corner, floats, share):
+    if _solve_at(state, lattice, base, order, corner, floats, share):
         for c in range(d + 1):
             where[c] = c + 1
     else:
         for k in range(d):
             order[k] = place[d + k]
         order[d] = d
-        if not _walk_to(state, prior, lattice, base, order, where, corner, floats, limit):
+        if not _walk_to(state, lattice, base, order, where, corner, floats, limit):
             return 0
     # What is played is checked, however it was found.
     column, rest = floats[d + 2], floats[d + 3]
@@ -240,7 +239,7 @@ def simplex_mix(state, prior, lattice, place, work, limit, members, weights):
         if not _corner(base, order, where[c], corner) or share[c] <= SMALLEST_SHARE:
             continue
         i = _row_of(corner, lattice)
-        _displacement(state, prior, lattice[0][0], corner, i, column)
+        _displacement(state, lattice[0][0], corner, i, column)
         for k in range(d + 1):
             rest[k] += share[c] * column[k]
         hole = size

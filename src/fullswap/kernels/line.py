@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, HINT, LOST, MASS, NEXT_ID, ROUNDING
+from fullswap.kernels.columns import CELLS, HEAD, HINT, LOST, MASS, NEXT_ID, ROUNDING
 from fullswap.kernels.loop import cell_of
 from fullswap.kernels.philox import uniform
 from fullswap.kernels.rate import scaled_rate
@@ -86,16 +86,17 @@ def learn_point(points, row, loss, rate, i, target, g, y):
         ones = row[base + ONES]
         row[base + TARGET] = np.log((ones + 0.5) / (max(total - ones, 0.0) + 0.5))
         return
-    q = row[base + TARGET]
-    if loss == LINEARISED:
-        cell = cell_of(points, target)
-        low, high = points[cell], points[cell + 1]
-        row[LOST] += g * ((low - y) * (low - y) + (low + high - 2.0 * y) * (target - low))
-        cell = cell_of(points, q)
-        slope = points[cell] + points[cell + 1] - 2.0 * y
-    else:
+    if loss == SQUARED:
+        # the mean of the outcomes and of one imagined outcome at the point itself
         row[LOST] += g * (target - y) * (target - y)
-        slope = 2.0 * (q - y)
+        row[base + TARGET] = (row[base + ONES] + points[i]) / (total + 1.0)
+        return
+    cell = cell_of(points, target)
+    low, high = points[cell], points[cell + 1]
+    row[LOST] += g * ((low - y) * (low - y) + (low + high - 2.0 * y) * (target - low))
+    q = row[base + TARGET]
+    cell = cell_of(points, q)
+    slope = points[cell] + points[cell + 1] - 2.0 * y
     q -= scaled_rate(rate, total, g) * slope
     row[base + TARGET] = min(max(q, 0.0), 1.0)
 
@@ -121,9 +122,17 @@ def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, nu
         if loss == SQUARED:
             gap = points[right] - points[left]
             x = points[right] - share * gap
-            # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
-            spread = share * (left_target - x) ** 2 + (1.0 - share) * (right_target - x) ** 2
-            row[ROUNDING] += g * (share * (1.0 - share) * gap * gap - spread)
+            if left == right:  # an end of the grid, alone: all recommend what lies beyond it
+                edge = min(x, 1.0 - x)
+                row[CELLS] += g * edge * edge
+                row[ROUNDING] += g * (x - left_target) * (x + left_target - 2.0 * y)
+            else:
+                # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
+                spread = share * (left_target - x) ** 2 + (1.0 - share) * (right_target - x) ** 2
+                row[CELLS] += g * 0.25 * gap * gap
+                row[ROUNDING] += g * (share * (1.0 - share) * gap * gap - spread)
+        else:
+            row[CELLS] += g * delta
     events.count_event(row, g, y * y, delta, number)
 
 

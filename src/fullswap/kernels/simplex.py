@@ -1,9 +1,8 @@
 """One event of K classes on the Kuhn grid of a simplex: a fixed point, and running means.
 
-Columns of a row before its points: prior (K + 1,) = (mass, mean of all outcomes), place (2d,) of
-the simplex that was played last, as in ``fullswap.kernels.fixed_point``. Columns of a point: G,
-then the mean of its outcomes (K). A point that was never forecast recommends the mean of all
-outcomes.
+Columns of a row before its points: place (2d,) of the simplex that was played last, as in
+``fullswap.kernels.fixed_point``. Columns of a point: G, then the mean (K) of its outcomes and of
+one imagined outcome at the centre: that is what it recommends.
 
 Symbols: state (n, K + 1): the points' part of a row · lattice, work as in
 ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps, dense, rows, splits) as in
@@ -17,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import HEAD, LOST, MASS
+from fullswap.kernels.columns import CELLS, HEAD, LOST, MASS
 from fullswap.kernels.events import count_event
 from fullswap.kernels.fixed_point import MEAN, WEIGHT, simplex_mix
 from fullswap.kernels.kuhn import kuhn_locate_one
@@ -28,7 +27,6 @@ class Rounded(NamedTuple):
     """Where rows of the chain come from: each point's mean, rounded to the grid around it."""
 
     state: np.ndarray
-    prior: np.ndarray
     lattice: tuple[np.ndarray, np.ndarray, np.ndarray]
     floats: np.ndarray
     integers: np.ndarray
@@ -37,10 +35,9 @@ class Rounded(NamedTuple):
 @events.implements(meet, Rounded)
 def _rounded(source, state, row_indices, row_weights):
     cells, strides, lookup = source.lattice
-    fresh = source.state[state, WEIGHT] == 0.0
     total = 0.0
     for k in range(cells.shape[0]):
-        total += source.prior[k + 1] if fresh else source.state[state, k + MEAN]
+        total += source.state[state, k + MEAN]
         source.floats[0, k] = total * cells[k]
     kuhn_locate_one(
         source.floats[0], cells, strides, lookup, row_indices[state], row_weights[state],
@@ -57,15 +54,14 @@ def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
     """
     members, shares, targets, place = ticket
     classes = targets.shape[1]
-    prior = row[HEAD : HEAD + classes + 1]
     state = row[base:].reshape(((row.shape[0] - base) // (classes + 1), classes + 1))
     for k in range(place.shape[0]):
-        place[k] = int(row[HEAD + classes + 1 + k])
-    size = simplex_mix(state, prior, lattice, place, work, limit, members, shares)
+        place[k] = int(row[HEAD + k])
+    size = simplex_mix(state, lattice, place, work, limit, members, shares)
     if size == 0:
         scratch, stamps, dense, row_indices, row_weights = walk
         stamps[0] += 1
-        source = Rounded(state, prior, lattice, work[0], work[1])
+        source = Rounded(state, lattice, work[0], work[1])
         size = stationary_sparse(
             source, row_indices, row_weights, state.shape[0] // 2, scratch, stamps[0], dense,
             members, shares,
@@ -73,9 +69,8 @@ def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
         if size > targets.shape[0]:
             return -size
     for c in range(size):
-        fresh = state[members[c], WEIGHT] == 0.0
         for k in range(classes):
-            targets[c, k] = prior[k + 1] if fresh else state[members[c], k + MEAN]
+            targets[c, k] = state[members[c], k + MEAN]
     return size
 
 
@@ -84,14 +79,13 @@ def _learn_at(row, base, i, target, g, y):
     """Feed one outcome y (K,) to the learner at point i, which had recommended ``target``."""
     classes = y.shape[0]
     place = base + (classes + 1) * i
-    fresh = row[place] == 0.0
-    row[place] += g
-    share = g / row[place]
+    row[place + WEIGHT] += g
+    share = g / (1.0 + row[place + WEIGHT])
     square = 0.0
     for k in range(classes):
         square += (y[k] - target[k]) * (y[k] - target[k])
         mean = row[place + MEAN + k]
-        row[place + MEAN + k] = y[k] if fresh else mean + share * (y[k] - mean)
+        row[place + MEAN + k] = mean + share * (y[k] - mean)
     row[LOST] += g * square
 
 
@@ -103,21 +97,16 @@ def simplex_learn(row, base, delta, end, realised, ticket, size, drawn, g, y, nu
     square = 0.0
     for k in range(classes):
         square += y[k] * y[k]
-    mass = 0.0
     if g > 0.0 and realised:
         _learn_at(row, base, members[drawn], targets[drawn], g, y)
-        mass = g
     elif g > 0.0:
         for c in range(size):
             if shares[c] * g > 0.0:  # products of small numbers may vanish
                 _learn_at(row, base, members[c], targets[c], shares[c] * g, y)
-                mass += shares[c] * g
-    if mass > 0.0:
-        row[HEAD] += mass
-        for k in range(classes):
-            row[HEAD + 1 + k] += mass / row[HEAD] * (y[k] - row[HEAD + 1 + k])
+    if g > 0.0:
         for k in range(place.shape[0]):
-            row[HEAD + classes + 1 + k] = place[k]
+            row[HEAD + k] = place[k]
+    row[CELLS] += g * delta
     count_event(row, g, square, delta, number)
     return row[MASS] >= end
 
@@ -158,7 +147,7 @@ def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
 def _lift(spec, level, row):
     """The simplex of the finer grid around the middle of the one that was played."""
     d = spec.cells.shape[1]
-    place = HEAD + d + 2
+    place = HEAD
     middle, order = spec.work[0][0], spec.work[1][0]
     finer = spec.cells[level, 0] / spec.cells[level - 1, 0]
     for k in range(d):

@@ -26,6 +26,7 @@ class Chain(LineRows):
 
     width = ROOM
     pairs = False
+    crossing = False
 
     def _compile(self, layout: Layout) -> Any:
         self._grids = grids_of(layout)

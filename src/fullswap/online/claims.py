@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fullswap.base.protocols import Vector
+import numpy as np
+
+from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 
 
@@ -16,6 +18,8 @@ class Claim:
     the others only need that at each grid point. ``result`` names the entry of the ledger.
     ``noise`` is what a calibrated forecaster would show by chance; ``table`` what was said and how
     often it came true: forecasts, their weights and their mean outcomes, of yes-or-no events.
+    ``brier`` is the total Brier score beside an excess of it; ``about`` a sentence on what exactly
+    is measured, where that needs one. A bound is infinite where nothing is known.
     """
 
     quantity: Quantity
@@ -27,3 +31,19 @@ class Claim:
     against: str = ""
     noise: float | None = None
     table: tuple[Vector, Vector, Vector] | None = None
+    brier: float | None = None
+    about: str = ""
+
+
+def chance_of(points: Points, weights: Vector) -> float:
+    """Error that a calibrated forecaster would show by chance: Σ p(1 − p), of vectors Σ 1 − ‖p‖².
+
+    For weights of at most 1; a point of mass below 1 shows no more than that share of it.
+
+    Examples
+    --------
+    >>> chance_of(np.array([0.5, 0.1]), np.array([7.0, 0.0]))
+    0.25
+    """
+    own = points * (1 - points) if points.ndim == 1 else 1 - np.square(points).sum(axis=1)
+    return float(np.minimum(weights, 1.0) @ own)

@@ -15,7 +15,7 @@ import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
-from fullswap.kernels.columns import HEAD, LEVEL, LOST, MASS, ROUNDS
+from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, OVERLAP, ROUNDS
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
     AWAKE_LOSS,
@@ -36,6 +36,7 @@ ODDS_BLANK = math.log(OWN_PRIOR / (1 - OWN_PRIOR))
 """ln of the prior weight of a point's mean over the advice's."""
 LARGEST_LOGIT = 10.0
 """Of a probability cut at 1e-4, centred or not."""
+SILENT = "Where it was silent, it is taken to have said what the merged advice said."
 MOST_PARAMETER = 1e6
 """Of a logistic recalibration: beyond any that is learnt, and its exponent is harmless."""
 
@@ -92,7 +93,9 @@ class ExpertRows(Kind):
         """Sum over grid points of the squared distance to the farthest outcome."""
         return spread_of(self.spec.levels[level], self.spec.classes)
 
-    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
+    def bound(
+        self, mass: float, rounding: float, level: int, waiting: int, whole: bool = False
+    ) -> float:
         """By the ledger; nothing is known where outcomes come late at a grid point."""
         if waiting:
             return math.inf
@@ -108,7 +111,7 @@ class ExpertRows(Kind):
         ``paid`` is Σ g·δ_t as it was, ``most`` its bound.
         """
         level, mass = int(row[LEVEL]), float(row[MASS])
-        known = self.bound(mass, most, level, 0)
+        known = self.bound(mass, most, level, int(row[DELAY]))
         claims = [
             Claim(Quantity.L2_CALIBRATION_ERROR, error, known, min(known, paid + regret),
                   "recalibration")
@@ -124,6 +127,7 @@ class ExpertRows(Kind):
                 mass, size, most, prior, float(totals[UPDATES]), self.squared_diameter
             )
             excess = LEDGER["recalibration keeps the skill"].bound(premises)
+            excess = math.inf if row[OVERLAP] else excess
             claims.append(
                 Claim(
                     Quantity.EXCESS_BRIER,
@@ -133,6 +137,8 @@ class ExpertRows(Kind):
                     "recalibration keeps the skill",
                     in_order=True,
                     against=name,
+                    brier=played,
+                    about=SILENT if self.spec.models > 1 else "",
                 )
             )
         return claims

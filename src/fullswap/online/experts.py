@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from fullswap.kernels import experts as kernel
 from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
 from fullswap.kernels.logistic import PLATT_VARIANCE
-from fullswap.online.claims import Claim
+from fullswap.online.claims import Claim, chance_of
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play, grids_of, slack_of
 from fullswap.online.line import check_pair, lifted_pair
@@ -130,7 +131,10 @@ class Experts(ExpertRows):
         means = mean_outcomes(weights, ones)
         error = float((weights * np.square(self.points(int(row[LEVEL])) - means)).sum())
         regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
-        return self._claims(row, error, regret, float(row[ROUNDING]), float(row[ROUNDING_MOST]))
+        paid, most = float(row[ROUNDING]), float(row[ROUNDING_MOST])
+        table = self.points(int(row[LEVEL])), weights, means
+        first, *others = self._claims(row, error, regret, paid, most)
+        return [replace(first, noise=chance_of(table[0], weights), table=table), *others]
 
     def _check_learnt(self, row: Vector) -> None:
         columns = self.point_columns(row)

@@ -16,6 +16,7 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels.columns import (
+    CELLS,
     CROWD,
     DELAY,
     HEAD,
@@ -26,12 +27,13 @@ from fullswap.kernels.columns import (
     MASS,
     NEXT_ID,
     OVERLAP,
+    PARTIAL,
     ROUNDING,
     ROUNDING_MOST,
     ROUNDS,
     SQUARES,
 )
-from fullswap.kernels.events import Layout
+from fullswap.kernels.events import Layout, draw_place
 from fullswap.online.claims import Claim
 from fullswap.online.lattices import places_in, points_of
 from fullswap.online.spec import Spec
@@ -227,6 +229,12 @@ class Kind(ABC):
         """The grid point that was drawn."""
         return int(play[2 + play[1]] if self.pairs else play[2][play[1]])
 
+    def drawn_with(self, play: Play, u: float) -> Play:
+        """The same play with the point that this number in [0, 1) draws."""
+        if self.pairs:
+            return (play[0], 0 if u < play[4] else 1, *play[2:])
+        return (play[0], int(draw_place(play[3], len(play[3]), u)), *play[2:])
+
     @abstractmethod
     def encode(self, play: Play) -> list[float]:
         """A play without id and draw as plain numbers, for stores."""
@@ -242,8 +250,18 @@ class Kind(ABC):
         """δ: the most that a round can lose on this grid."""
 
     @abstractmethod
-    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
-        """A-priori bound of the calibration error, for weights of at most 1."""
+    def bound(
+        self, mass: float, rounding: float, level: int, waiting: int, whole: bool = False
+    ) -> float:
+        """A-priori bound of the calibration error, for weights of at most 1.
+
+        ``whole``: each outcome is learnt by one point, with scale 0 or 1.
+        """
+
+    def whole(self, row: Vector) -> bool:
+        """Whether all outcomes so far were learnt whole; weights are expected where announced."""
+        expected = self.spec.max_weight == 1.0 or row[ROUNDS] > 0
+        return bool(self.spec.realised and expected and row[PARTIAL] == 0)
 
     @abstractmethod
     def claims(self, row: Vector) -> list[Claim]:
@@ -263,11 +281,13 @@ class Kind(ABC):
             and 0 <= rounds <= row[NEXT_ID] <= MOST_IDS
             and -1 <= row[LEARNT] < row[NEXT_ID]
             and 0 <= row[DELAY] <= row[OVERLAP] <= row[NEXT_ID]
-            and 0 <= row[CROWD] <= row[NEXT_ID]
+            and row[CROWD] == 0  # no outcome is being learnt
             and 0 <= mass <= rounds * (1 + SLACK)
             and 0 <= level < len(self.spec.levels)
             and level == self.spec.level_at(mass)
             and 0 <= row[SQUARES] <= mass + slack
+            and 0 <= row[PARTIAL] <= mass + slack
+            and 0 <= row[CELLS] <= row[ROUNDING_MOST] + slack
             and 0 <= row[LOST] <= self.largest_loss * (mass + slack)
             # recommendations that disagree gain, at most the largest loss
             and -mass - slack <= row[ROUNDING] <= row[ROUNDING_MOST] + slack

@@ -9,14 +9,15 @@ import numpy as np
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import line as kernel
-from fullswap.kernels.columns import DELAY, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
-from fullswap.online.claims import Claim
+from fullswap.kernels.columns import CELLS, DELAY, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
 from fullswap.theorems import LEDGER
 from fullswap.theorems.calibration import (
     PLAIN_RATE,
-    Forecasts,
+    LineForecasts,
+    LogForecasts,
     SteppedForecasts,
     log_loss_rounding,
     stepped_rate,
@@ -30,6 +31,8 @@ class LineRows(Kind):
     """What is learnt on a line, however it is played."""
 
     shared_columns: ClassVar[dict[str, int]] = {}
+    crossing: ClassVar[bool] = True
+    """Whether what is played and what is recommended have one mean."""
     point_names = ("target", "weight", "ones")
 
     def _blank_points(self, level: int) -> Points:
@@ -59,10 +62,10 @@ class LineRows(Kind):
     # --- what is guaranteed ---------------------------------------------------------------------
 
     def rounding_cost(self, level: int) -> float:
-        """A quarter of the squared gap; nothing where the loss is made linear; Jensen's gap."""
+        """Of a cell, or beyond the ends; nothing where the loss is made linear; Jensen's gap."""
         if self.spec.loss == "log":
             return log_loss_rounding(logits(self.points(level)))
-        return 0.0 if self.spec.ratio is not None else self._gap(level) ** 2 / 4
+        return 0.0 if self.spec.ratio is not None else line_rounding(self.points(level))
 
     @property
     def largest_loss(self) -> float:
@@ -76,48 +79,62 @@ class LineRows(Kind):
             return "calibration for the log loss"
         return "calibration" if self.spec.ratio is None else "calibration in steps"
 
-    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
+    def bound(
+        self, mass: float, rounding: float, level: int, waiting: int, whole: bool = False
+    ) -> float:
         """By the ledger."""
-        n = self.spec.levels[level].size(2)
+        points = self.points(level)
+        result = LEDGER[self.result]
         if self.spec.ratio is not None:
-            stepped = SteppedForecasts(mass, n, self._gap(level), self.spec.ratio, waiting)
-            return LEDGER[self.result].bound(stepped)
-        return LEDGER[self.result].bound(Forecasts(mass, n, rounding, waiting))
-
-    @property
-    def quantity(self) -> Quantity:
-        """What is bounded."""
+            gap = self._gap(level)
+            return result.bound(SteppedForecasts(mass, len(points), gap, self.spec.ratio, waiting))
         if self.spec.loss == "log":
-            return Quantity.KL_CALIBRATION_ERROR
-        if self.spec.steps is not None:
-            return Quantity.DISCRETISED_SWAP_REGRET
-        return Quantity.L2_CALIBRATION_ERROR
+            return result.bound(LogForecasts(mass, len(points), rounding, waiting))
+        premises = LineForecasts(points, mass, rounding, self.crossing, whole, waiting)
+        return result.bound(premises)
 
     def claims(self, row: Vector) -> list[Claim]:
-        """The calibration error."""
-        level, paid = int(row[LEVEL]), float(row[ROUNDING_MOST])
+        """The calibration error; in steps also the regret among multiples, or that alone."""
+        level, paid = int(row[LEVEL]), float(row[CELLS])
         columns = self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES]
-        points = self.points(level)
+        points, means = self.points(level), mean_outcomes(weights, ones)
+        used = weights > 0
+        bound = self.bound(
+            float(row[MASS]), float(row[ROUNDING_MOST]), level, int(row[DELAY]), self.whole(row)
+        )
+        lost = float(row[LOST])
+        noise = chance_of(points, weights)
+        table = points[used], weights[used], means[used]
+
+        def claim(quantity: Quantity, own: Vector, best: Vector, after: float) -> Claim:
+            """What the points lose beside the best that they could be swapped for."""
+            measured = float(np.maximum(own - best, 0.0).sum())
+            return Claim(
+                quantity, measured, bound, min(bound, after), self.result, noise=noise, table=table
+            )
+
         if self.spec.loss == "log":
             cross = -ones * np.log(points) - (weights - ones) * np.log1p(-points)
             best = _entropy(weights, ones)
-            measured = float(np.maximum(cross - best, 0.0).sum())
-            regret = float(row[LOST]) - float(best.sum())
-        else:
-            means = mean_outcomes(weights, ones)
-            swaps = means
-            if self.spec.steps is not None:
-                swaps = np.rint(means * self.spec.steps) / self.spec.steps
-            # Σ g·(x − y)² less Σ g·y², at the points and at what they would be swapped for
-            lost = weights * points**2 - 2 * ones * points
-            best = weights * swaps**2 - 2 * ones * swaps
-            measured = float(np.maximum(lost - best, 0.0).sum())
-            if self.spec.ratio is None:
-                best = -ones * means
-            regret = float(row[LOST]) - float(row[SQUARES]) - float(best.sum())
-        bound = self.bound(float(row[MASS]), paid, level, int(row[DELAY]))
-        return [Claim(self.quantity, measured, bound, min(bound, paid + regret), self.result)]
+            after = paid + lost - float(best.sum())
+            return [claim(Quantity.KL_CALIBRATION_ERROR, cross, best, after)]
+
+        def loss(x: Vector) -> Vector:
+            """Σ g·(x − y)² less Σ g·y²."""
+            return weights * x**2 - 2 * ones * x
+
+        claims, lost = [], lost - float(row[SQUARES])
+        own, best = loss(points), loss(means)
+        after = paid + lost - float(best.sum())
+        if self.spec.ratio is None:
+            claims.append(claim(Quantity.L2_CALIBRATION_ERROR, own, best, after))
+        if self.spec.steps is not None:
+            best = loss(np.rint(means * self.spec.steps) / self.spec.steps)
+            if self.spec.ratio is not None:
+                after = paid + lost - float(best.sum())
+            claims.append(claim(Quantity.DISCRETISED_SWAP_REGRET, own, best, after))
+        return claims
 
     def _check_learnt(self, row: Vector) -> None:
         columns = self.point_columns(row)
@@ -129,11 +146,22 @@ class LineRows(Kind):
             expected = np.log((ones + 0.5) / (weights - ones + 0.5))
         else:
             starts = self.points(int(row[LEVEL]))
-            expected = np.where(fresh, starts, mean_outcomes(weights, ones))
+            expected = (ones + starts) / (weights + 1)
             if self.spec.ratio is not None:  # gradient steps: any probability, once it has learnt
                 expected = np.where(fresh, starts, np.clip(target, 0.0, 1.0))
         if not (np.abs(target - expected) <= MEAN_SLACK).all():
             raise ValueError("row must be what a stream can come to: its points do not agree")
+
+
+def line_rounding(points: Vector) -> float:
+    """The most that a round loses: a quarter of a squared gap, or the way to 0 or 1 at an end.
+
+    Examples
+    --------
+    >>> line_rounding(np.array([0.1, 0.5, 0.9]))
+    0.04
+    """
+    return float(max(np.diff(points).max() / 2, points[0], 1 - points[-1]) ** 2)
 
 
 def mean_outcomes(weights: Vector, ones: Vector) -> Vector:

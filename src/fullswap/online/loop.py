@@ -18,6 +18,7 @@ from fullswap.base.records import Record
 from fullswap.kernels import events
 from fullswap.online.kind import Kind
 from fullswap.online.rows import Rows
+from fullswap.online.tickets import Forecast
 
 STRETCH = 2**14
 """Events that are handed to compiled code at once: their arrays stay in the cache."""
@@ -45,6 +46,24 @@ def record_of(kind: Kind, level: int, recorded: Recorded) -> Record:
         finest = kind.finest(level).astype(_index_type(kind))
         indices, issued = finest[indices], finest[issued]
     return Record.of_forecasts(kind.points(level), indices, weights, issued)
+
+
+def recorded_of(kind: Kind, tickets: list[Forecast]) -> Recorded:
+    """What a run writes down, of forecasts that were made one by one."""
+    plays = [ticket._play for ticket in tickets]
+    width = 2 if kind.pairs else max((len(play[2]) for play in plays), default=kind.width)
+    recorded = indices, weights, issued = _room(len(tickets), kind, width)
+    for t, ticket in enumerate(tickets):
+        play, offset = plays[t], int(kind.kernel.first[ticket.level])
+        indices[t] = offset
+        if kind.pairs:
+            indices[t] += play[2:4]
+            weights[t] = play[4]
+        else:
+            indices[t, : len(play[2])] += play[2].astype(indices.dtype)
+            weights[t, : len(play[3])] = play[3]
+        issued[t] = offset + kind.issued(play)
+    return recorded
 
 
 def run_events(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from fullswap.kernels.columns import LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
 from fullswap.kernels.experts import KINDS
 from fullswap.kernels.logistic import SCALING_VARIANCE
-from fullswap.online.claims import Claim
+from fullswap.online.claims import Claim, chance_of
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play, slack_of
 from fullswap.online.lattices import lookup_of
@@ -176,7 +177,9 @@ class MeshExperts(ExpertRows, SimplexRows):
         error = float((weights * np.square(self.points(int(row[LEVEL])) - means).sum(axis=1)).sum())
         regret = float(row[LOST]) - float(row[SQUARES]) + float((ones * means).sum())
         most = float(row[ROUNDING_MOST])
-        return self._claims(row, error, regret, most, most)
+        first, *others = self._claims(row, error, regret, most, most)
+        noise = chance_of(self.points(int(row[LEVEL])), weights)
+        return [replace(first, noise=noise), *others]
 
     def _check_learnt(self, row: Vector) -> None:
         columns, classes = self.point_columns(row), self.spec.classes

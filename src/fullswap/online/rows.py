@@ -117,6 +117,14 @@ class Rows:
         self._room[0] = top + len(row)
         self.start[stream] = top
 
+    def put_back(self, stream: int, row: Vector) -> None:
+        """Return a stream to a row that it had, after an interrupt; it may have been refined."""
+        now = self.row(stream)
+        if len(now) == len(row):
+            now[:] = row
+        else:
+            self.put(stream, row)
+
     def snapshot(self) -> tuple[Any, ...]:
         """All that changes, copied."""
         return self.arena.copy(), self.start.copy(), self._room.copy()

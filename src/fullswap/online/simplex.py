@@ -14,14 +14,15 @@ from fullswap.kernels import simplex as kernel
 from fullswap.kernels.columns import DELAY, HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
 from fullswap.kernels.fixed_point import MEAN, WEIGHT
-from fullswap.online.claims import Claim
+from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Play, slack_of
 from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
-from fullswap.online.simplex_rows import SimplexRows, check_vectors, vectors_agree
+from fullswap.online.simplex_rows import SimplexRows, check_vectors
 from fullswap.theorems import LEDGER
-from fullswap.theorems.calibration import Forecasts
+from fullswap.theorems.calibration import ClassForecasts
 
+RESULT = "calibration of classes"
 STEPS_A_CELL = 100
 """A search may take so many steps a cell and class: many times what crosses the whole grid."""
 
@@ -36,16 +37,18 @@ class SimplexMeans(SimplexRows):
 
     @property
     def shared_columns(self) -> dict[str, int]:
-        """Mass and mean of all outcomes; base and order of the simplex that was played."""
-        return {"prior": 1 + self.spec.classes, "place": 2 * (self.spec.classes - 1)}
+        """Base and order of the simplex that was played."""
+        return {"place": 2 * (self.spec.classes - 1)}
 
     @property
     def point_names(self) -> tuple[str, ...]:
-        """G and the mean."""
-        return ("weight", *(f"mean {k}" for k in range(self.spec.classes)))
+        """G and what is recommended."""
+        return ("weight", *(f"target {k}" for k in range(self.spec.classes)))
 
     def _blank_points(self, level: int) -> Points:
-        return np.zeros((self.spec.levels[level].size(self.spec.classes), self.columns))
+        blank = np.zeros((self.spec.levels[level].size(self.spec.classes), self.columns))
+        blank[:, MEAN:] = 1.0 / self.spec.classes
+        return blank
 
     def _blank_shared(self) -> Vector:
         classes, cells = self.spec.classes, self.spec.levels[0].cells
@@ -53,7 +56,7 @@ class SimplexMeans(SimplexRows):
         base = np.minimum(np.floor(middle), cells - 1)
         # by falling fractional part; among equal ones the larger index first, as kuhn_locate does
         order = sorted(range(classes - 1), key=lambda k: (base[k] - middle[k], -k))
-        return np.concatenate(([1.0], np.full(classes, 1.0 / classes), base, order))
+        return np.concatenate((base, order))
 
     def _compile(self, layout: Layout) -> Any:
         classes = self.spec.classes
@@ -152,39 +155,56 @@ class SimplexMeans(SimplexRows):
 
     # --- what is guaranteed ---------------------------------------------------------------------
 
-    def bound(self, mass: float, rounding: float, level: int, waiting: int) -> float:
+    def bound(
+        self, mass: float, rounding: float, level: int, waiting: int, whole: bool = False
+    ) -> float:
         """By the ledger."""
-        n = self.spec.levels[level].size(self.spec.classes)
-        premises = Forecasts(mass, n, rounding, waiting, self.squared_diameter)
-        return LEDGER["calibration"].bound(premises)
+        size = self.spec.levels[level].size(self.spec.classes)
+        premises = ClassForecasts(self.spec.classes, size, mass, rounding, whole, waiting)
+        return LEDGER[RESULT].bound(premises)
 
     def claims(self, row: Vector) -> list[Claim]:
         """The calibration error."""
         level, paid = int(row[LEVEL]), float(row[ROUNDING_MOST])
-        columns = self.point_columns(row)
-        weights, means = columns[:, WEIGHT], columns[:, MEAN:]
-        learnt = weights > 0
-        gaps = (self.points(level) - means)[learnt]
-        error = float((weights[learnt] * np.square(gaps).sum(axis=1)).sum())
+        weights, means = self._means(row)
+        used = weights > 0
+        points = self.points(level)
+        error = float((weights * np.square(points - means).sum(axis=1))[used].sum())
         best = float(row[SQUARES]) - float((weights * np.square(means).sum(axis=1)).sum())
-        bound = self.bound(float(row[MASS]), paid, level, int(row[DELAY]))
+        bound = self.bound(float(row[MASS]), paid, level, int(row[DELAY]), self.whole(row))
         after = min(bound, paid + float(row[LOST]) - best)
-        return [Claim(Quantity.L2_CALIBRATION_ERROR, error, bound, after, "calibration")]
+        noise = chance_of(points, weights)
+        return [Claim(Quantity.L2_CALIBRATION_ERROR, error, bound, after, RESULT, noise=noise)]
+
+    def _means(self, row: Vector) -> tuple[Vector, Points]:
+        """Masses and mean outcomes of the points, 0 where there was none."""
+        weights, sums = self._sums(row)
+        used = (weights > 0)[:, None]
+        means = np.divide(sums, weights[:, None], out=np.zeros_like(sums), where=used)
+        return weights, np.clip(means, 0.0, 1.0)  # of tiny masses quotients are rough
+
+    def _sums(self, row: Vector) -> tuple[Vector, Points]:
+        """Masses and outcomes of the points, without the imagined one in what they recommend."""
+        columns = self.point_columns(row)
+        weights, targets = columns[:, WEIGHT], columns[:, MEAN:]
+        return weights, targets * (weights[:, None] + 1) - 1.0 / self.spec.classes
 
     def _check_learnt(self, row: Vector) -> None:
-        classes = self.spec.classes
-        columns = self.point_columns(row)
-        weights, means = columns[:, WEIGHT], columns[:, MEAN:]
-        prior = row[HEAD : HEAD + 1 + classes]
-        all_outcomes = (1.0 / classes + weights @ means) / (1 + row[MASS])
+        weights, sums = self._sums(row)
+        slack = MEAN_SLACK * (1 + weights)
+        fresh = self.point_columns(row)[weights == 0, MEAN:]
+        squares = np.square(sums).sum(axis=1)[weights > 0] / weights[weights > 0]
         sound = (
-            vectors_agree(weights, means, row)
-            and abs(prior[0] - 1 - row[MASS]) <= slack_of(row)
-            and (np.abs(prior[1:] - all_outcomes) <= MEAN_SLACK).all()
+            (weights >= 0).all()
+            and abs(weights.sum() - row[MASS]) <= slack_of(row)
+            and (sums >= -slack[:, None]).all()
+            and (np.abs(sums.sum(axis=1) - weights) <= slack).all()
+            and squares.sum() <= row[SQUARES] + MEAN_SLACK * (1 + row[MASS])
+            and (fresh == 1.0 / self.spec.classes).all()
         )
         if not sound:
             raise ValueError("row must be what a stream can come to: its points do not agree")
-        self._check_place(row[HEAD + 1 + classes : self.base], int(row[LEVEL]))
+        self._check_place(row[HEAD : self.base], int(row[LEVEL]))
 
     def _check_place(self, place: Vector, level: int) -> None:
         d, cells = self.spec.classes - 1, self.spec.levels[level].cells

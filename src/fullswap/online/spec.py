@@ -14,7 +14,7 @@ KINDS = ("line", "chain", "simplex", "experts", "mesh")
 """Yes-or-no events by a crossing, by a stationary distribution; several classes; the same two with
 experts that know models' probabilities."""
 FEEDBACK = ("realised", "distribution")
-MOST_CLASSES = 5
+MOST_CLASSES = 8
 """On a grid: more classes would need grids of more points than there are events."""
 MOST_MODELS = 1000
 MOST_LEVELS = 64

@@ -9,10 +9,12 @@ import numpy as np
 
 from fullswap.base.draws import Draws
 from fullswap.base.protocols import Indices, Mixture, Vector
-from fullswap.kernels.columns import DELAY, LEARNT, LEVEL, MASS, NEXT_ID, OVERLAP, ROUNDS
+from fullswap.kernels.columns import CROWD, DELAY, LEARNT, LEVEL, MASS, NEXT_ID, OVERLAP, ROUNDS
+from fullswap.kernels.philox import uniform
 from fullswap.online.loop import AfterStretch, Recorded, learnt_of
+from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
-from fullswap.online.tickets import Forecast, Pending
+from fullswap.online.tickets import Forecast
 
 
 class Stream:
@@ -45,14 +47,26 @@ class Stream:
         self._learn = self.kind.learner(row, self._level)
         self._row = row
 
-    def predict(self, context: Any) -> Forecast:
-        """Forecast the next event."""
+    def predict(self, context: Any, event: Any = None) -> Forecast:
+        """Forecast the next event, or once more one for which forecasts may wait.
+
+        All forecasts of an event draw with the number of the oldest that waits, so what is issued
+        stays the same, or switches once, while the cell is the same. That a round loses no more
+        than its rounding holds in expectation for each forecast separately, because that number is
+        independent of the outcome and of all that was learnt since: none of it may depend on the
+        draws of this event. Sums of expectations need no independence between the forecasts.
+        """
         if self._row is not self.rows.arena:  # of many streams, or new
             self._bind()
         play = self._forecast(1) if context is None else self._forecast(1, context)
         pending = self.pending
-        ticket = Forecast(self.kind, self._level, play, self.key)
-        if pending.counts is None:
+        if event is not None:
+            siblings = pending.known_events().get(event)
+            if siblings:
+                first = next(iter(siblings))
+                play = self.kind.drawn_with(play, uniform(self.draws.source, first))
+        ticket = Forecast(self.kind, self._level, play, self.key, event)
+        if pending.index is None:
             pending.tickets[play[0]] = ticket
         else:
             pending.add(play[0], ticket)
@@ -85,24 +99,48 @@ class Stream:
             play = self.kind.lifted(play, ticket.level, self._level)
             learn = self.kind.learner(row, ticket.level)
         try:
-            if pending.counts is None:
+            if pending.index is None:
                 del pending.tickets[number]
             else:
                 pending.remove(number, ticket)
             if pending.tickets and scale > 0:
-                self._note_lateness(row, ticket)
-            if learn(*play, scale, outcome):
+                due = self._learn_late(row, ticket, learn, (*play, scale, outcome))
+            else:
+                due = learn(*play, scale, outcome)
+            if due:
                 self.rows.refine(self.index)
         except BaseException:
+            row[CROWD] = 0.0
             if row[LEARNT] == number:
                 self.settle()
             else:
-                pending.restore(number, ticket)
+                pending.restore(ticket)
+            raise
+
+    def resolve(self, tickets: list[Forecast], outcome: Any, scale: float) -> None:
+        """Take the outcome of an event: its n forecasts that wait learn with scale/n each, or none.
+
+        Forecasts of one event that were made from one state are one update of the event's scale:
+        for running means because sums are sums; for the aggregating rule by Hölder's inequality,
+        ln Σ v·Π exp(−2ℓ_i/n) ≤ (1/n)·Σ_i ln Σ v·exp(−2ℓ_i), so that what the weights of the experts
+        pay for all of them together is at least the mean of what they would pay for each.
+        """
+        if len(tickets) == 1:
+            self.learn(tickets[0], outcome, scale)
+            return
+        before = self.row.copy()
+        try:
+            for ticket in tickets:
+                self.learn(ticket, outcome, scale / len(tickets))
+        except BaseException:
+            self.rows.put_back(self.index, before)
+            self.pending.restore(*tickets)
             raise
 
     def settle(self) -> Vector:
         """The row; refined, if an interrupt came before that."""
         row = self.row
+        row[CROWD] = 0.0
         while self.kind.spec.level_at(float(row[MASS])) > row[LEVEL]:
             self.rows.refine(self.index)
             row = self.row
@@ -110,24 +148,36 @@ class Stream:
 
     # --- outcomes that come late ------------------------------------------------------------------
 
-    def _note_lateness(self, row: Vector, ticket: Forecast) -> None:
-        """How many others wait, where this forecast learns and anywhere."""
+    def _learn_late(
+        self, row: Vector, ticket: Forecast, learn: Callable[..., bool], arguments: Any
+    ) -> bool:
+        """Learn while others wait: how many events, where this forecast learns and anywhere.
+
+        Forecasts of its own event are not late for it: ``resolve`` says why.
+        """
         level = self.kind.level_of(row)
-        waiting = self.pending.waiting(level, ticket.learners(level))
-        row[OVERLAP] = max(row[OVERLAP], len(self.pending))
+        crowd = self.pending.crowd(ticket)
+        waiting = self.pending.waiting(level, ticket.learners(level), ticket.event)
+        row[OVERLAP] = max(row[OVERLAP], crowd)
         row[DELAY] = max(row[DELAY], waiting)
+        row[CROWD] = crowd
+        try:
+            return learn(*arguments)
+        finally:
+            row[CROWD] = 0.0
 
     def expect_lateness(self) -> Callable[[Recorded, Any], None]:
         """Before a stretch of a run: note the most that it can find waiting.
 
-        Should it be cut short, that stands. What comes back is to be called after it, with the
-        record of this stream's events and which of them were learnt: it notes what waited where
-        they learnt, as single updates do.
+        Should it be cut short, that stands until ``settle``. What comes back is to be called after
+        it, with the record of this stream's events and which of them were learnt: it notes what
+        waited where they learnt, as single updates do.
         """
-        row = self.row
+        row, crowd = self.row, self.pending.crowd()
         delay, overlap = float(row[DELAY]), float(row[OVERLAP])
-        row[OVERLAP] = max(overlap, len(self.pending))
+        row[OVERLAP] = max(overlap, crowd)
         row[DELAY] = max(delay, self.pending.most(self.kind.level_of(row)))
+        row[CROWD] = crowd
 
         def settle(recorded: Recorded, learnt: Any) -> None:
             indices, weights, issued = recorded
@@ -140,7 +190,8 @@ class Stream:
             level = self.kind.level_of(row)
             waiting = self.pending.waiting(level, self.kind.finest(level)[used[used >= 0]])
             row[DELAY] = max(delay, waiting)
-            row[OVERLAP] = max(overlap, len(self.pending) if learnt.any() else 0)
+            row[OVERLAP] = max(overlap, crowd if learnt.any() else 0)
+            row[CROWD] = 0.0
 
         return settle
 

@@ -1,13 +1,13 @@
-"""Forecasts that wait for their outcome."""
+"""A forecast, which is also the ticket with which its outcome is learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.keys import event_name, key_of, plain_key
 from fullswap.base.protocols import Vector
 from fullswap.online.kind import Kind, Play
 
@@ -19,16 +19,20 @@ class Forecast:
     for issued forecasts; ``mean`` is deterministic; ``points`` and ``weights`` (shape (m,), or
     (m, K) for K classes) are the whole distribution. ``id`` names the forecast when its outcome
     arrives late. It is also the ticket with which the outcome is learnt: ``level`` says on which
-    grid it was played, ``key`` to whose stream of a bank it belongs, as a tuple of one.
+    grid it was played, ``key`` to whose stream of a bank it belongs, as a tuple of one. ``event``
+    names what it is about, if several forecasts wait for one outcome: they are learnt together.
     """
 
-    __slots__ = ("_kind", "_play", "key", "level")
+    __slots__ = ("_kind", "_play", "event", "key", "level")
 
-    def __init__(self, kind: Kind, level: int, play: Play, key: Any = None) -> None:
+    def __init__(
+        self, kind: Kind, level: int, play: Play, key: Any = None, event: Any = None
+    ) -> None:
         self._kind = kind
         self._play = play
         self.level = level
         self.key = key
+        self.event = event
 
     @property
     def id(self) -> int:
@@ -73,30 +77,32 @@ class Forecast:
 
     def for_key(self, key: Any) -> Forecast:
         """The same ticket for the stream of another key."""
-        return Forecast(self._kind, self.level, self._play, key)
+        return Forecast(self._kind, self.level, self._play, key, self.event)
 
     def same_as(self, other: Forecast) -> bool:
         """Whether distribution and draw are the same."""
         return self is other or (
             self._play[:2] == other._play[:2]
             and self._kind.spec == other._kind.spec
-            and (self.level, self.key) == (other.level, other.key)
+            and (self.level, self.key, self.event) == (other.level, other.key, other.event)
             and np.array_equal(
                 self._kind.encode(self._play), other._kind.encode(other._play), equal_nan=True
             )
         )
 
     def to_list(self) -> list[Any]:
-        """Id, level, place of the draw, and the play as plain numbers; NaN is None."""
+        """Id, level, place of the draw, the play as plain numbers (NaN is None), event if any."""
         numbers = self._kind.encode(self._play)
         plain = [None if value != value else value for value in numbers]
-        return [self.id, self.level, self._play[1], plain]
+        event = [] if self.event is None else [plain_key(self.event)]
+        return [self.id, self.level, self._play[1], plain, *event]
 
     @classmethod
     def from_list(cls, kind: Kind, stored: Any, key: Any = None) -> Forecast:
         """What ``to_list`` gave, checked against the grids of the kind."""
-        if not isinstance(stored, list) or len(stored) != 4 or not isinstance(stored[3], list):
-            checks.refuse("pending forecast", "be [id, level, drawn, numbers]", stored)
+        listed = isinstance(stored, list) and len(stored) in (4, 5)
+        if not listed or not isinstance(stored[3], list):
+            checks.refuse("pending forecast", "be [id, level, drawn, numbers, event]", stored)
         number = checks.whole("id", stored[0], 0, checks.MOST_EVENTS)
         level = checks.whole("level", stored[1], 0, len(kind.spec.levels) - 1)
         numbers = [np.nan if v is None else checks.number("play", v) for v in stored[3]]
@@ -105,100 +111,12 @@ class Forecast:
         drawn = checks.whole("drawn", stored[2], 0, len(weights) - 1)
         if not weights[drawn] > 0:
             checks.refuse("drawn", "be a point of positive weight", drawn)
-        return cls(kind, level, (number, drawn, *played), key)
+        event = None if len(stored) == 4 else event_name(key_of(stored[4]))
+        return cls(kind, level, (number, drawn, *played), key, event)
 
     def __repr__(self) -> str:
         grid = self._kind.points(self.level)
         support = zip(*self._kind.support(self._play), strict=True)
         parts = ", ".join(f"{np.array2string(grid[i], precision=4)}: {w:.4g}" for i, w in support)
-        return f"Forecast(id={self.id}, issued={self.issued!r}, distribution={{{parts}}})"
-
-
-class Pending:
-    """The forecasts of one stream that wait, and how many wait at each grid point."""
-
-    __slots__ = ("counts", "_level", "tickets")
-
-    def __init__(self) -> None:
-        self.tickets: dict[int, Forecast] = {}
-        self.counts: dict[int, int] | None = None
-        """Forecasts by grid point of one level; None until several wait."""
-        self._level = 0
-
-    def __len__(self) -> int:
-        return len(self.tickets)
-
-    def __iter__(self) -> Iterator[Forecast]:
-        return iter(sorted(self.tickets.values(), key=lambda ticket: ticket.id))
-
-    def add(self, number: int, ticket: Forecast) -> None:
-        """One more waits."""
-        counts, self.counts = self.counts, None  # should an interrupt come, they are made anew
-        self.tickets[number] = ticket
-        if counts is not None:
-            self._count(counts, ticket, 1)
-            self.counts = counts
-
-    def remove(self, number: int, ticket: Forecast) -> None:
-        """One waits no longer."""
-        counts, self.counts = self.counts, None
-        del self.tickets[number]
-        if counts is not None and self.tickets:
-            self._count(counts, ticket, -1)
-            self.counts = counts
-
-    def restore(self, number: int, ticket: Forecast) -> None:
-        """It waits again, after an interrupt."""
-        self.tickets[number] = ticket
-        self.counts = None
-
-    def find(self, forecast: Any, next_id: int) -> Forecast:
-        """The forecast that is meant by itself, by its id, or by None if it is the only one."""
-        if forecast is None:
-            if len(self.tickets) != 1:
-                raise ValueError(
-                    "no forecast is pending; call predict() first"
-                    if not self.tickets
-                    else f"forecast must be given: {len(self.tickets)} forecasts are pending"
-                )
-            return next(iter(self.tickets.values()))
-        number = forecast.id if isinstance(forecast, Forecast) else forecast
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            checks.refuse("forecast", "be a Forecast or its id", forecast)
-        ticket = self.tickets.get(int(number))
-        if ticket is None:
-            made = 0 <= number < next_id
-            why = (
-                "it had its outcome, or was dropped" if made else "this forecaster did not make it"
-            )
-            raise ValueError(f"forecast {number} is not pending: {why}")
-        # equal by value, because a restart makes new objects for the forecasts that wait
-        if isinstance(forecast, Forecast) and not forecast.same_as(ticket):
-            raise ValueError(f"forecast {number} was made by another forecaster")
-        return ticket
-
-    def waiting(self, level: int, learners: Any) -> int:
-        """Most forecasts that wait at one of these grid points of a level."""
-        totals = self._totals(level)
-        return max((totals.get(int(i), 0) for i in learners), default=0)
-
-    def most(self, level: int) -> int:
-        """Most forecasts that wait at one grid point of a level."""
-        return max(self._totals(level).values(), default=0)
-
-    def _totals(self, level: int) -> dict[int, int]:
-        counts = self.counts
-        if counts is None or self._level != level:
-            counts, self.counts, self._level = {}, None, level
-            for ticket in self.tickets.values():
-                self._count(counts, ticket, 1)
-            self.counts = counts  # whole, or not at all
-        return counts
-
-    def _count(self, counts: dict[int, int], ticket: Forecast, by: int) -> None:
-        for index in ticket.learners(self._level):
-            count = counts.get(index, 0) + by
-            if count > 0:
-                counts[index] = count
-            else:
-                counts.pop(index, None)
+        event = "" if self.event is None else f", event={self.event!r}"
+        return f"Forecast(id={self.id}{event}, issued={self.issued!r}, distribution={{{parts}}})"

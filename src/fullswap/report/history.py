@@ -64,7 +64,7 @@ def calibration_history(
     rounds = checkpoints(len(events), log)
     measured = running_error(events, rounds)
     if isinstance(guarantee, float) and math.isnan(guarantee):
-        guarantee = None  # nothing is guaranteed: a forecaster says so by NaN
+        guarantee = None  # nothing is guaranteed: a learner says so by NaN
     promised = None if guarantee is None else _promised(guarantee, rounds)
     axes = style.new_figure(5.4, 3.6, arranged=True).subplots() if ax is None else ax
 

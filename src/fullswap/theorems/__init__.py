@@ -11,16 +11,18 @@ from typing import Any
 from fullswap.theorems.anytime import ANYTIME
 from fullswap.theorems.calibration import CALIBRATION
 from fullswap.theorems.citations import CITATIONS
+from fullswap.theorems.decisions import DECISIONS
 from fullswap.theorems.lateness import LATENESS
 from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
+from fullswap.theorems.means import MEANS
 from fullswap.theorems.multiscale import MULTISCALE
 from fullswap.theorems.premises import Constants, Geometry
 from fullswap.theorems.recalibration import RECALIBRATION
 from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
 
 LEDGER: dict[str, Result[Any]] = by_name(
-    ROWS, MULTISCALE, LEARNING, ANYTIME, CALIBRATION, LATENESS, RECALIBRATION
+    ROWS, MULTISCALE, LEARNING, ANYTIME, MEANS, CALIBRATION, LATENESS, RECALIBRATION, DECISIONS
 )
 """Every result by name; a new family is one module and one entry here."""
 

@@ -4,7 +4,7 @@ A forecast is a mixture of grid points s with recommendations q_s such that, wha
 its loss is at most that of the recommendations plus δ_t. So the calibration error, which is the
 full swap regret of the loss [FKO25, Thm calibration], is at most
 
-    Σ_t g_t·δ_t + Σ_s Reg_s + (what late outcomes cost) ,
+    Σ_t g_t·δ_t + Σ_s (what the learner at s costs) ,
 
 with scales g = weight/max_weight: the number of rounds becomes the mass M = Σ g, and the bounds are
 to be multiplied by max_weight.
@@ -15,10 +15,9 @@ Jensen at most the largest gap between A and its chord in the cell. On the grid 
 at most about 1.25/K², half of what the rounding there is shown to cost. Below the first grid point
 (and above the last) that point is played alone, at −ln(1 − z_0) at most. Sub-learners are those of
 [KT81]: Reg_s ≤ ½·ln(1 + π·G_s), also for scales below 1 and outcomes between 0 and 1, because
-θ ↦ θ^a·(1 − θ)^b is concave for a + b ≤ 1.
-
-Symbols: K classes · D² = 1 for yes-or-no events and 2 for K ≥ 3 classes or vectors, the squared
-diameter of the set of forecasts and the largest loss · L = 2D, α = 2 of the squared loss.
+θ ↦ θ^a·(1 − θ)^b is concave for a + b ≤ 1. Late outcomes: what a waiting forecast loses comes of
+outcomes like its own that it has not heard of, each worth ln(1 + g/(S + ½)) at most, S their mass
+so far; with b waiting that is b·[ln(1 + 2S) + ln(1 + 2(G − S))] ≤ 2b·ln(1 + G) a point.
 """
 
 from __future__ import annotations
@@ -30,27 +29,55 @@ import numpy as np
 
 from fullswap.base.protocols import Vector
 from fullswap.theorems.lateness import LateOutcomes, late_cost
-from fullswap.theorems.learning import nearly_strongly_convex_cost, strongly_convex_cost
+from fullswap.theorems.learning import nearly_strongly_convex_cost
 from fullswap.theorems.ledger import Result
+from fullswap.theorems.means import (
+    MeansOfClasses,
+    MeansOnALine,
+    class_means_cost,
+    line_means_cost,
+)
 from fullswap.theorems.premises import Constants
 
 RateParameters = tuple[float, float, float]
 """(ρ, κ, switch): steps 1/(ρG) while G ≤ switch, κ/√G after."""
 
 
-@dataclass(frozen=True)
-class Forecasts:
-    """Events of total mass M, forecast on grids of at most ``points`` points.
+@dataclass(frozen=True, eq=False)
+class LineForecasts:
+    """Yes-or-no events of total mass M, forecast on these grid points.
 
-    ``rounding`` bounds Σ g·δ_t; ``waiting`` is the most other forecasts that waited at a grid point
-    when it learnt.
+    ``rounding`` bounds Σ g·δ_t; the rest is as for ``fullswap.theorems.means.MeansOnALine``.
     """
 
+    points: Vector
     mass: float
-    points: int
+    rounding: float
+    crossing: bool = True
+    whole: bool = False
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class ClassForecasts:
+    """Events of K classes of total mass M, on a grid of ``size`` points of the simplex."""
+
+    classes: int
+    size: int
+    mass: float
+    rounding: float
+    whole: bool = False
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class LogForecasts:
+    """Yes-or-no events of total mass M on ``size`` points, for the log loss."""
+
+    mass: float
+    size: int
     rounding: float
     waiting: int = 0
-    squared_diameter: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -82,16 +109,23 @@ PLAIN_RATE: RateParameters = (2.0, 0.0, math.inf)
 """Steps 1/(2G) on the squared loss: running means."""
 
 
-def calibration_bound(p: Forecasts) -> float:
-    """min(D²·M, Σδ + n·D²·Rt(M/n) + late)."""
-    if p.mass <= 0:
-        return 0.0
-    c = squared_loss(p.squared_diameter)
-    total = p.rounding + strongly_convex_cost(c, p.points, p.mass)
-    if p.waiting:
-        late = LateOutcomes(c, p.squared_diameter, p.points, p.mass, p.waiting, PLAIN_RATE)
-        total += late_cost(late)
-    return min(p.squared_diameter * p.mass, total)
+def calibration_bound(p: LineForecasts) -> float:
+    """min(M, Σδ + what the means cost).
+
+    Examples
+    --------
+    >>> points = np.arange(17) / 16
+    >>> round(calibration_bound(LineForecasts(points, 1e4, 1e4 / (4 * 16**2), whole=True)), 1)
+    36.6
+    """
+    means = MeansOnALine(p.points, p.mass, p.crossing, p.whole, p.waiting)
+    return min(p.mass, p.rounding + line_means_cost(means))
+
+
+def class_calibration_bound(p: ClassForecasts) -> float:
+    """min(2M, Σδ + what the means cost)."""
+    means = MeansOfClasses(p.classes, p.size, p.mass, p.whole, p.waiting)
+    return min(2 * p.mass, p.rounding + class_means_cost(means))
 
 
 def stepped_bound(p: SteppedForecasts) -> float:
@@ -106,11 +140,11 @@ def stepped_bound(p: SteppedForecasts) -> float:
     return min(p.mass, total)
 
 
-def log_loss_bound(p: Forecasts) -> float:
-    """Σδ + (n/2)·ln(1 + π·M/n); nothing is known for late outcomes."""
-    if p.waiting:
-        return math.inf
-    return p.rounding + p.points / 2 * math.log1p(math.pi * p.mass / p.points)
+def log_loss_bound(p: LogForecasts) -> float:
+    """Σδ + (n/2)·ln(1 + π·M/n) + 2·b·n·ln(1 + M/n) where b others waited at a point."""
+    each = p.mass / p.size
+    late = 2 * p.waiting * math.log1p(each)
+    return p.rounding + p.size * (math.log1p(math.pi * each) / 2 + late)
 
 
 def log_loss_rounding(logits: Vector) -> float:
@@ -135,8 +169,14 @@ def log_loss_rounding(logits: Vector) -> float:
 
 CALIBRATION = (
     Result(
-        "calibration", "FKO25, Thm calibration; FKO25, Table 1 row 5",
-        "l2 calibration error ≤ Σδ + n·D²·Rt(M/n), for any outcomes", Forecasts, calibration_bound,
+        "calibration", "FKO25, Thm calibration; fullswap, Means",
+        "l2 calibration error ≤ Σδ + what running means cost, for any outcomes", LineForecasts,
+        calibration_bound,
+    ),
+    Result(
+        "calibration of classes", "FKO25, Thm calibration; fullswap, Means",
+        "l2 calibration error of vectors ≤ Σδ + what running means cost, for any outcomes",
+        ClassForecasts, class_calibration_bound,
     ),
     Result(
         "calibration in steps", "FKO25, Thm disc-main",
@@ -145,7 +185,7 @@ CALIBRATION = (
     ),
     Result(
         "calibration for the log loss", "LSS25; KT81",
-        "KL calibration error ≤ Σδ + (n/2)·ln(1 + π·M/n), for any outcomes in time",
-        Forecasts, log_loss_bound,
+        "KL calibration error ≤ Σδ + (n/2)·ln(1 + π·M/n) + 2·b·n·ln(1 + M/n), for any outcomes",
+        LogForecasts, log_loss_bound,
     ),
 )  # fmt: skip

@@ -1,0 +1,231 @@
+"""A certificate in words: first for somebody who never heard of regret, then the sums.
+
+Lines, in this order: how far off, and how far at most · what is known only after the fact, or why
+nothing is known and what to do · lateness · sums, with the theorem · conditions · anything else.
+Bounds are rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fullswap.certificates.quantities import Quantity, Subject
+
+if TYPE_CHECKING:
+    from fullswap.certificates.certificate import Certificate
+
+CONDITIONS = {
+    Subject.PLAYED: "",
+    Subject.ISSUED: (
+        "On average over our own draws; outcomes, weights and whether an outcome is reported must "
+        "not depend on the draw of their own event."
+    ),
+    Subject.DISTRIBUTIONS: "For the distributions themselves, in every run.",
+}
+OFF = {
+    Quantity.L2_CALIBRATION_ERROR: "",
+    Quantity.KL_CALIBRATION_ERROR: "",
+    Quantity.DISCRETISED_SWAP_REGRET: ", over and above rounding to the given steps",
+    Quantity.SUM_OVER_CLASSES: " before they are divided by their sum",
+}
+"""What "percentage points off" leaves out."""
+ALIKE = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
+"""Quantities whose points are those of a single probability that is said all the time."""
+
+
+def words_of(c: Certificate) -> str:
+    """The whole certificate."""
+    if c.mass is None or c.quantity in (Quantity.FULL_SWAP_REGRET, Quantity.SWAP_REGRET):
+        return _one_line(c)
+    if c.mass <= 0:
+        lines = [f"{c.title}: no outcomes yet, nothing to measure [{c.theorem}]."]
+    elif c.quantity == Quantity.EXCESS_BRIER:
+        lines = [*_against_a_model(c), *_lateness(c), _sums(c)]
+    else:
+        lines = [*_points_off(c), *_lateness(c), _sums(c)]
+    if c.mass > 0 and not (c.guaranteed is None and c.after_the_fact is None):
+        lines.append(CONDITIONS[c.subject])
+        if c.on_average and c.guaranteed is not None and c.measured > c.guaranteed:
+            lines[-1] += " This run is above: luck of our own draws, or they were foreseen."
+    return "\n".join(line for line in [*lines, c.about] if line)
+
+
+def _one_line(c: Certificate) -> str:
+    head = f"{c.title} after {c.rounds} rounds: measured {c.measured:.4g}"
+    if c.guaranteed is None:
+        return f"{head}; no guarantee: {'; '.join(c.broken)} [{c.theorem}]"
+    average = " on average over the draws" if c.on_average else ""
+    return f"{head}, guaranteed at most {c.guaranteed:.4g}{average} [{c.theorem}]"
+
+
+def counted(c: Certificate) -> str:
+    """The forecasts, and what mass they have if not every one counts 1.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Run
+    >>> counted(Run(rounds=1000, mass=1000.0, events=None))
+    '1,000 forecasts'
+    >>> counted(Run(rounds=1000, mass=10.0, events=10))
+    '1,000 forecasts of 10 events (every event counts once)'
+    """
+    words = f"{c.rounds:,} forecast{'' if c.rounds == 1 else 's'}"
+    mass = c.mass or 0.0
+    if c.events is not None:
+        words += f" of {c.events:,} event{'' if c.events == 1 else 's'}"
+        if abs(mass - c.events) <= 1e-6 * mass:
+            return f"{words} (every event counts once)"
+    if _each_counts_once(c):
+        return words
+    return f"{words} of total weight {sums(mass)}"
+
+
+def _each_counts_once(c: Certificate) -> bool:
+    """Whether every forecast has weight 1."""
+    return abs((c.mass or 0.0) - c.rounds) <= 1e-6 * c.rounds
+
+
+def _points_off(c: Certificate) -> list[str]:
+    off = f"on average {points(c.points or 0.0)} percentage points off{OFF[c.quantity]}"
+    if c.points_noise is not None:
+        exact = c.subject == Subject.ISSUED and _each_counts_once(c)  # weights show less
+        upto = "" if exact else "up to "
+        off += f" (chance alone would show {upto}{points(c.points_noise)})"
+    head = f"{counted(c)}: {off}"
+    after = None
+    if c.points_after_the_fact is not None:
+        after = f"{points(c.points_after_the_fact, up=True)}"
+    if c.points_guaranteed is None:
+        found = "" if after is None else f"After the fact, for this run, at most {after} points. "
+        return [f"{head}; {_nothing(c)}.", f"{found}{_why(c)}"]
+    if c.trivial:
+        most = f"{100 * math.sqrt(c.squared_diameter):.0f}"
+        found = "" if after is None else f"After the fact, for this run, at most {after} points. "
+        return [
+            f"{head}; too few events for a guarantee.",
+            f"{found}The guarantee is trivial (nobody can be more than {most} points off): "
+            f"{_remedy(c)}.",
+        ]
+    known = points(c.points_guaranteed, up=True)
+    ending = "with labels this late" if c.late else "whatever happens"
+    lines = [f"{head}; guaranteed at most {known}, {ending}."]
+    if after is not None:
+        basis = "holds for labels this late" if c.late else "was known before the first forecast"
+        found = f"after the fact, for this run, it is at most {after}"
+        lines.append(f"The {known} {basis}; {found}.")
+    if c.points_guaranteed >= 0.5 and c.squared_diameter == 1 and c.quantity in ALIKE:
+        lines[-1] += " Little is promised: always saying 50 % would guarantee 50."
+    return lines
+
+
+def _against_a_model(c: Certificate) -> list[str]:
+    mass = c.mass or 1.0
+    unit = "per event" if _each_counts_once(c) else "per unit of weight"
+    score = "" if c.brier is None else f"{c.brier / mass:.4f} {unit}, "
+    side = f"{score}{_compared(c.measured / mass)} {c.against}"
+    head = f"{counted(c)}: Brier score {side}"
+    if c.guaranteed is None:
+        found = ""
+        if c.after_the_fact is not None:
+            found = f"After the fact, for this run, {_at_most(c.after_the_fact / mass)}. "
+        return [f"{head}; {_nothing(c)}.", f"{found}{_why(c)}"]
+    known = _at_most(c.guaranteed / mass)
+    if c.trivial:
+        trivial = f"The guarantee is trivial ({known} {unit}): {_remedy(c)}."
+        return [f"{head}; too few events for a guarantee.", trivial]
+    lines = [f"{head}; guaranteed {known} {unit}, whatever happens."]
+    if c.after_the_fact is not None:
+        lines.append(f"That was known before the first forecast; after the fact, for this run, "
+                     f"{_at_most(c.after_the_fact / mass)}.")  # fmt: skip
+    return lines
+
+
+def _compared(excess: float) -> str:
+    if round(excess, 4) == 0:
+        return "within 0.0001 of"
+    return f"{abs(excess):.4f} {'worse' if excess > 0 else 'better'} than"
+
+
+def _at_most(excess: float) -> str:
+    """Worse by at most, or better by at least, so much per event."""
+    if excess < 0:
+        return f"better by at least {math.floor(-1e4 * excess) / 1e4:.4f}"
+    return f"worse by at most {math.ceil(1e4 * excess - 1e-9) / 1e4:.4f}"
+
+
+def _nothing(c: Certificate) -> str:
+    return f"nothing is guaranteed{_ahead(c)}"
+
+
+def _why(c: Certificate) -> str:
+    return f"No guarantee{_ahead(c)}: {'; '.join(c.broken)}."
+
+
+def _ahead(c: Certificate) -> str:
+    return "" if c.after_the_fact is None else " in advance"
+
+
+def _remedy(c: Certificate) -> str:
+    if c.late:
+        return "with labels this late it takes more events, or several forecasters in turn"
+    return "more events, a coarser step or a given horizon make one"
+
+
+def _lateness(c: Certificate) -> list[str]:
+    if not c.late:
+        return []
+    plural = "s" if c.late > 1 else ""
+    where = "" if c.quantity == Quantity.EXCESS_BRIER else " (counted at one forecast value)"
+    return [f"Labels came up to {c.late:,} forecast{plural} late{where}."]
+
+
+def _sums(c: Certificate) -> str:
+    known = [f"{c.title} {sums(c.measured)}"]
+    if c.after_the_fact is not None:
+        known.append(f"after the fact {sums(c.after_the_fact)}")
+    if c.guaranteed is not None:
+        known.append(f"guaranteed {sums(c.guaranteed)}{' (trivial)' if c.trivial else ''}")
+    unit = "" if c.quantity == Quantity.EXCESS_BRIER else f" ({_unit(c)})"
+    return f"Sums{unit}: {', '.join(known)} [{c.theorem}]."
+
+
+def _unit(c: Certificate) -> str:
+    """How sums and points go together."""
+    counts = "events" if c.events is not None else "forecasts"
+    if abs((c.mass or 0.0) - (c.rounds if c.events is None else c.events)) > 1e-6 * (c.mass or 0.0):
+        counts = "weight"
+    if c.quantity == Quantity.KL_CALIBRATION_ERROR:
+        return f"in nats, at least 2 × {counts} × points²"
+    if c.squared_diameter > 1:
+        return f"{counts} × points², points as distance of vectors"
+    return f"{counts} × points²"
+
+
+def points(share: float, up: bool = False) -> str:
+    """A share in percentage points: one decimal, below 1 two significant figures.
+
+    Examples
+    --------
+    >>> points(0.0214), points(0.1), points(0.00434), points(0.0641, up=True), points(0.0)
+    ('2.1', '10.0', '0.43', '6.5', '0')
+    """
+    value = 100 * share
+    if value <= 0:
+        return "0"
+    decimals = 1 if value >= 1 else 1 - math.floor(math.log10(value))
+    if up:  # a hair less, or 6.4 as a float becomes 6.5
+        value = math.ceil(value * 10**decimals * (1 - 1e-12)) / 10**decimals
+    return f"{value:.{decimals}f}"
+
+
+def sums(value: float) -> str:
+    """A sum over events, as one would write it.
+
+    Examples
+    --------
+    >>> sums(25.16), sums(1551.2), sums(0.4321), sums(-3.0)
+    ('25.2', '1,551', '0.432', '-3')
+    """
+    size = abs(value)
+    return f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 10 else f"{value:.3g}"

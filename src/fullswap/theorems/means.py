@@ -1,0 +1,200 @@
+"""Running means that start from one imagined outcome: what each grid point can cost.
+
+At the point s of a grid a learner recommends q = (Σ g·y + s)/(G + 1), G = Σ g its mass. With
+m = 1 + G before an outcome of scale g ≤ 1, m' = m + g, and h(q) = q(1 − q),
+
+    Σ g·(q − y)² = min_b [Σ g·(b − y)² + (b − s)²] + Σ r,   r = (g²/m')·(q − y)² .
+
+*Variance.* (q − y)² ≤ h(q) + (y − q)(1 − 2q) because y² ≤ y, and the mean moves by
+d = g·(y − q)/m', so that h(q') − h(q) = d(1 − 2q) − d². Both together give, for g ≤ 1,
+
+    r ≤ (g/m)·h(q) + (1 + g/m)·(h(q') − h(q)) ,                                            (1)
+
+and by parts, with q_j and m_j after the j-th of k outcomes,
+
+    Σ r ≤ Σ_{j<k} (g_j/m_{j−1})·h(q_j) + (1 + g_k/m_{k−1})·h(q_k) − h(s) .                 (2)
+
+*Any scales.* h ≤ ¼ and Σ g_j/m_{j−1} ≤ Rt(G). The plain minimum over a instead of the one with the
+imagined outcome adds (q_k − s)²·m_k/G, and so the regret against the best constant is at most
+
+    ¼·Rt(G) + (2 − 3μ)²/4,   μ = min(s, 1 − s) .                                           (3)
+
+*A crossing* plays neighbours i, i + 1 with shares λ, mean x of points and of recommendations alike:
+its loss is that of the recommendations plus λ(1 − λ)·gap² − Σ λ_j·(q_j − x)², whatever the outcome.
+As q_i ≥ s_i and q_{i+1} ≤ s_{i+1}, and x lies in the cell, a recommendation that is off its point
+by more than the gap ε pays back (|q − s| − ε)² at least. Write a = |1 − 2s|, ε for the gap on the
+side of ½, b = max(a − 2ε, 0), and h⁺ for the largest h within ε of s. Then
+
+    h(q)/j − (|q − s| − ε)₊² ≤ h⁺/j + b²/(4j(j + 1))  for every q .
+
+*Whole outcomes* (every g is 0 or 1; only the drawn point learns): (2) is exact, and the calibration
+error n·(s − ȳ)² of a point with n outcomes is, beyond the rounding λ(1 − λ)·gap², at most
+
+    Σ_{j<n} [h(q_j)/j − (|q_j − s| − ε)₊²] + h(s)/n + (ȳ − s)(1 − 2s)
+    ≤ h⁺·H_{n−1} + b²/4 + a·ε + a²/4·(1 + 1/(n − 1)) + h(s)/n + a(1 − μ)/n                 (4)
+
+for n ≥ 2, because ȳ − s = (q_{n−1} − s) + (y_n − s)/n, and (1 − μ)² for n = 1. H_{n−1} is at most
+ln n + 0.5773 − 1/(2n).
+
+*Any scales, on a crossing*: (h(s) + a·ε)·ln(1 + G) + A(s), A(s) = a²/4 + (2 − 3μ)²/4 +
+ln 2·(1 − μ(1 − μ)/2) − 2μ(1 − ln 2) + μ²(ln 2 − ½), from (1) before the summation by parts: g/m' is
+at most ln(m'/m), the penalty takes up what q is off, and Σ (g/m')² ≤ ln 2.                 (5)
+
+*All points together.* Σ_s f_s(G_s) under Σ G_s = M is at most p·M + Σ_s max_G [f_s(G) − p·G] for
+every price p > 0: a number near Σ h⁺/M is close to the best.
+
+*Late outcomes.* While b others wait at a point, each update moves their recommendation by
+g·|y − q|/m', which costs each of them at most 2g·|y − q|/m'. By Cauchy's inequality, (1) again, and
+Σ g/m' ≤ ln(1 + G), all of that is at most b·√((Rt(G) + 1)·ln(1 + G)).                      (6)
+
+*K classes*, start at the centre: the same with h(q) = 1 − ‖q‖² ≤ 1 − 1/K gives
+(1 − 1/K)·Rt(G) for whole outcomes and (1 − 1/K)·(Rt(G) + ¼) for any scales; late outcomes cost
+b·√(8(1 − 1/K)·Rt(G)·ln(1 + G)) at most.                                                   (7)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fullswap.base.protocols import Vector
+from fullswap.theorems.ledger import Result
+from fullswap.theorems.premises import regret_sum
+
+EULER = 0.5773
+"""At least Euler's constant, 0.57721…"""
+PRICES = (0.7, 1.0, 1.4)
+"""Times Σ h⁺/M: prices of mass that are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeansOnALine:
+    """Means at these points (rising, in [0, 1]), with outcomes of total mass M.
+
+    ``crossing``: neighbours are played so that points and recommendations have one mean.
+    ``whole``: every scale is 0 or 1, and one point learns from an outcome. ``waiting``: most others
+    that waited at a point when it learnt.
+    """
+
+    points: Vector
+    mass: float
+    crossing: bool = True
+    whole: bool = False
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class MeansOfClasses:
+    """Means of n points of a simplex of K classes that start at its centre."""
+
+    classes: int
+    size: int
+    mass: float
+    whole: bool = False
+    waiting: int = 0
+
+
+def line_means_cost(p: MeansOnALine) -> float:
+    """What all points cost beyond rounding: (4), or the smaller of (3) and (5), and (6).
+
+    Examples
+    --------
+    >>> even = np.arange(16) / 15
+    >>> round(line_means_cost(MeansOnALine(even, 10_000, whole=True)), 1)
+    25.5
+    >>> round(line_means_cost(MeansOnALine(even, 10_000)), 1)
+    35.9
+    """
+    if p.mass <= 0:
+        return 0.0
+    if p.waiting:
+        # what waits is paid back late: only what needs no crossing is left
+        size = len(p.points)
+        return _any_scales(p.points, p.mass, False) + size * late_cost(p.mass / size, p.waiting)
+    if p.whole and p.crossing:
+        return _whole_outcomes(p.points, p.mass)
+    return _any_scales(p.points, p.mass, p.crossing)
+
+
+def late_cost(mass: float, waiting: int) -> float:
+    """b·√((Rt(G) + 1)·ln(1 + G)) of one point, (6)."""
+    return waiting * math.sqrt((regret_sum(mass) + 1) * math.log1p(mass))
+
+
+def class_means_cost(p: MeansOfClasses) -> float:
+    """What all points cost beyond rounding, (7).
+
+    Examples
+    --------
+    >>> round(class_means_cost(MeansOfClasses(3, 66, 10_000, whole=True)), 1)
+    265.0
+    """
+    if p.mass <= 0:
+        return 0.0
+    each, spread = p.mass / p.size, 1 - 1 / p.classes
+    own = regret_sum(each) + (0.0 if p.whole and not p.waiting else 0.25)
+    late = p.waiting * math.sqrt(8 * spread * regret_sum(each) * math.log1p(each))
+    return p.size * (spread * own + late)
+
+
+def _shape(points: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+    """μ, a, h and the gap on the side of ½ of every point."""
+    gaps = np.diff(points)
+    low = np.minimum(points, 1 - points)
+    inner = np.where(points <= 0.5, np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
+    return low, 1 - 2 * low, points * (1 - points), inner
+
+
+def _whole_outcomes(points: Vector, mass: float) -> float:
+    low, a, h, gap = _shape(points)
+    b = np.maximum(a - 2 * gap, 0.0)
+    most = np.where(b > 0, h + a * gap - gap**2, 0.25)
+    fixed = EULER * most + (b**2 + a**2) / 4 + a * gap
+    # what falls like 1/n; 1/(n − 1) ≤ 2/n
+    falling = a**2 / 2 + h + a * (1 - low) - most / 2
+
+    def at(price: float) -> float:
+        roots = np.sqrt(np.maximum(most**2 - 4 * price * falling, 0.0))
+        many = np.clip((most + roots) / (2 * price), 2.0, max(mass, 2.0))
+        costs = [
+            most * np.log(n) + fixed + falling / n - price * n
+            for n in (np.full_like(many, 2), many)
+        ]
+        once = np.maximum((1 - low) ** 2 - price, 0.0)  # or never
+        return price * mass + float(np.maximum.reduce([*costs, once]).sum())
+
+    return min(at(factor * float(most.sum()) / mass) for factor in PRICES)
+
+
+def _any_scales(points: Vector, mass: float, crossing: bool) -> float:
+    low, a, h, gap = _shape(points)
+    last = (2 - 3 * low) ** 2 / 4
+    if not crossing:
+        return len(points) * regret_sum(mass / len(points)) / 4 + float(last.sum())
+    slope = h + a * gap
+    two = math.log(2)
+    fixed = a**2 / 4 + last + two * (1 - h / 2) - 2 * low * (1 - two) + low**2 * (two - 0.5)
+
+    def at(price: float) -> float:
+        plain = 0.25 * math.log(max(0.25 / price, 1.0)) + last
+        more = np.maximum(slope / price - 1, 0.0)
+        by_variance = slope * np.log1p(more) - price * more + fixed
+        return price * mass + float(np.minimum(plain, by_variance).sum())
+
+    return min(at(factor * float(slope.sum()) / mass) for factor in PRICES)
+
+
+MEANS = (
+    Result(
+        "means on a line", "fullswap, Means",
+        "what running means at grid points cost beyond rounding, for any outcomes",
+        MeansOnALine, line_means_cost,
+    ),
+    Result(
+        "means of classes", "fullswap, Means",
+        "the same for means of several classes that start at the centre",
+        MeansOfClasses, class_means_cost,
+    ),
+)  # fmt: skip

@@ -1,0 +1,213 @@
+"""Certificates as numbers and in words, for somebody who never heard of regret."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fullswap import Certificate, Forecaster, MulticlassForecaster, OneVsRest, Recalibrator
+from fullswap.certificates import Quantity, Subject
+
+TABLE = np.array([0.1, 0.6]), np.array([4000.0, 6000.0]), np.array([0.12, 0.585])
+ERROR = 4000 * 0.02**2 + 6000 * 0.015**2
+CALM = Certificate(
+    Quantity.L2_CALIBRATION_ERROR, 10_000, ERROR, 40.9, 9.0, "FKO25", mass=10_000.0, noise=3.6,
+    table=TABLE, on_average=True, subject=Subject.ISSUED,
+)  # fmt: skip
+SILENT = replace(CALM, guaranteed=None, broken=("labels came late; use one a lead time",), late=7)
+
+
+def lines(certificate):
+    return str(certificate).splitlines()
+
+
+def test_points_are_the_root_of_the_mean_square():
+    assert CALM.points == pytest.approx(math.sqrt(ERROR / 10_000))
+    assert CALM.points_guaranteed == pytest.approx(math.sqrt(0.00409))
+    assert CALM.points_after_the_fact == pytest.approx(0.03)
+    assert CALM.points_noise == pytest.approx(math.sqrt(0.00036))
+    nothing = replace(CALM, guaranteed=None, after_the_fact=None, noise=None)
+    assert (
+        nothing.points_guaranteed is nothing.points_after_the_fact is nothing.points_noise is None
+    )
+
+
+def test_first_line_is_for_everybody():
+    assert lines(CALM) == [
+        "10,000 forecasts: on average 1.7 percentage points off (chance alone would show 1.9); "
+        "guaranteed at most 6.4, whatever happens.",
+        "The 6.4 was known before the first forecast; after the fact, for this run, "
+        "it is at most 3.0.",
+        "Sums (forecasts × points²): l2 calibration error of the issued forecasts 2.95, "
+        "after the fact 9, guaranteed 40.9 [FKO25].",
+        "On average over our own draws; outcomes, weights and whether an outcome is reported must "
+        "not depend on the draw of their own event.",
+    ]
+    sure = replace(CALM, on_average=False, subject=Subject.DISTRIBUTIONS)
+    assert lines(sure)[-1] == "For the distributions themselves, in every run."
+    assert "would show up to 1.9" in lines(sure)[0]
+
+
+def test_bounds_are_rounded_up():
+    assert "guaranteed at most 6.5," in lines(replace(CALM, guaranteed=41.1))[0]
+    assert "guaranteed at most 6.4," in lines(replace(CALM, guaranteed=40.96))[0]
+
+
+def test_trivial_bounds_are_called_so():
+    few = replace(CALM, guaranteed=10_000.0)
+    assert few.trivial and not CALM.trivial and not replace(few, guaranteed=None).trivial
+    assert "too few events for a guarantee." in lines(few)[0]
+    assert "guaranteed at most" not in str(few) and "coarser step" in lines(few)[1]
+    assert "(trivial)" in lines(few)[2]
+    vectors = replace(few, squared_diameter=2.0, table=None)
+    assert not vectors.trivial
+    assert "141 points" in str(replace(vectors, guaranteed=20_000.0))
+    assert "in turn" in lines(replace(few, late=3))[1]
+    weak = replace(CALM, guaranteed=3600.0)
+    assert "always saying 50 % would guarantee 50" in lines(weak)[1] and not weak.trivial
+
+
+def test_late_labels():
+    late = replace(CALM, late=7, guaranteed=121.0)
+    assert "guaranteed at most 11.0, with labels this late." in lines(late)[0]
+    assert "Labels came up to 7 forecasts late (counted at one forecast value)." in lines(late)
+    assert len(lines(late)) == 5 and "before the first forecast" not in str(late)
+    assert "nothing is guaranteed in advance." in lines(SILENT)[0]
+    assert lines(SILENT)[1] == (
+        "After the fact, for this run, at most 3.0 points. "
+        "No guarantee in advance: labels came late; use one a lead time."
+    )
+    assert not SILENT.holds and len(lines(SILENT)) == 5
+
+
+def test_weights_and_events_say_what_the_number_is_about():
+    assert lines(replace(CALM, mass=4210.0))[0].startswith(
+        "10,000 forecasts of total weight 4,210:"
+    )
+    assert "Sums (weight × points²)" in str(replace(CALM, mass=4210.0))
+    named = replace(CALM, mass=59.0, events=59, guaranteed=20.0)
+    assert "10,000 forecasts of 59 events (every event counts once)" in str(named)
+    assert "Sums (events × points²)" in str(named)
+    mixed = replace(named, mass=31.0)
+    assert "10,000 forecasts of 59 events of total weight 31.0" in str(mixed)
+    assert "every event" not in str(replace(CALM, mass=59.0, guaranteed=20.0))
+
+
+def test_excess_of_the_brier_score_is_told_per_event():
+    excess = replace(
+        CALM, quantity=Quantity.EXCESS_BRIER, measured=-12.0, after_the_fact=3.0, guaranteed=14.51,
+        brier=2311.0, against="the model", table=None, noise=None,
+    )  # fmt: skip
+    assert lines(excess)[0] == (
+        "10,000 forecasts: Brier score 0.2311 per event, 0.0012 better than the model; "
+        "guaranteed worse by at most 0.0015 per event, whatever happens."
+    )
+    assert "after the fact, for this run, worse by at most 0.0003." in lines(excess)[1]
+    assert "better by at least 0.0004" in lines(replace(excess, after_the_fact=-4.9))[1]
+    assert "0.0007 worse than the model" in lines(replace(excess, measured=7.0))[0]
+    assert "guaranteed 14.5 [" in lines(excess)[2]
+    assert excess.points is None and excess.points_guaranteed is None
+    lost = replace(excess, guaranteed=None, broken=("labels came late",), late=2)
+    assert "nothing is guaranteed in advance" in str(lost) and "2 forecasts late." in str(lost)
+    assert replace(excess, guaranteed=10_000.0).trivial
+    assert "too few events" in str(replace(excess, guaranteed=10_000.0))
+    assert "as good" not in str(excess)
+
+
+def test_other_quantities_in_plain_words():
+    steps = replace(CALM, quantity=Quantity.DISCRETISED_SWAP_REGRET)
+    assert "over and above rounding to the given steps" in lines(steps)[0]
+    assert steps.points_noise is None and steps.decisions().guaranteed is None
+    nats = replace(CALM, quantity=Quantity.KL_CALIBRATION_ERROR, measured=7.0)
+    assert nats.points == pytest.approx(CALM.points)
+    assert nats.points_guaranteed == pytest.approx(CALM.points_guaranteed / math.sqrt(2))
+    assert replace(nats, table=None).points == pytest.approx(math.sqrt(7 / 20_000))
+    assert "in nats" in str(nats)
+    learner = replace(CALM, quantity=Quantity.FULL_SWAP_REGRET, subject=Subject.PLAYED)
+    assert len(lines(learner)) == 1 and "guaranteed at most 40.9" in str(learner)
+
+
+def test_holds_compares_what_is_proven():
+    assert CALM.holds
+    assert not replace(CALM, measured_at_most=41.0).holds
+    assert replace(CALM, measured=41.0, measured_at_most=40.0).holds
+    assert not replace(CALM, broken=("something",)).holds
+
+
+def test_a_single_run_above_the_average_says_so():
+    assert "This run is above" in lines(replace(CALM, measured=50.0))[-1]
+    assert "This run is above" not in str(CALM)
+
+
+def test_a_footnote_comes_last():
+    assert lines(replace(CALM, about="About something else."))[-1] == "About something else."
+
+
+def test_as_data():
+    stored = json.loads(json.dumps(CALM.to_dict(), allow_nan=False))
+    assert stored["points"] == CALM.points and stored["trivial"] is False and stored["holds"]
+    assert stored["table"]["mean_outcomes"] == TABLE[2].tolist()
+    assert json.loads(json.dumps(SILENT.to_dict(), allow_nan=False))["points_guaranteed"] is None
+    assert CALM == replace(CALM, table=None) and hash(CALM) == hash(replace(CALM))
+
+
+@pytest.mark.parametrize("feedback", ["realised", "distribution"])
+def test_forecasters_fill_in_mass_noise_and_table(feedback):
+    rng = np.random.default_rng(1)
+    forecaster = Forecaster(400, feedback=feedback, seed=1, max_weight=4.0)
+    y, w = (rng.random(400) < 0.3).astype(float), 4 * rng.random(400)
+    forecaster.run(y, sample_weight=w)
+    certificate = forecaster.certificate()
+    forecasts, weights, means = certificate.table
+    assert certificate.mass == pytest.approx(w.sum()) == pytest.approx(weights.sum())
+    assert weights @ np.square(forecasts - means) == pytest.approx(certificate.measured)
+    chance = 4 * (np.minimum(weights / 4, 1) * forecasts * (1 - forecasts)).sum()
+    assert certificate.noise == pytest.approx(chance)
+
+
+def test_noise_is_what_calibrated_forecasts_show_by_chance():
+    rng, points = np.random.default_rng(2), np.linspace(0, 1, 11)
+    shown = []
+    for _ in range(400):
+        sums = [(p, rng.binomial(50, p) / 50) for p in points]
+        shown.append(sum(50 * (p - mean) ** 2 for p, mean in sums))
+    assert np.mean(shown) == pytest.approx((points * (1 - points)).sum(), rel=0.1)
+    several = MulticlassForecaster(3, 600, seed=1)
+    several.run(rng.integers(0, 3, 600))
+    certificate, record = several.certificate(), MulticlassForecaster(3, 600, seed=1)
+    assert certificate.table is None and certificate.squared_diameter == 2.0
+    issued = {tuple(p) for p in record.run(rng.integers(0, 3, 600)).issued}
+    assert 0 < certificate.noise < 2 * len(issued) + 10
+
+
+@pytest.mark.parametrize(
+    "forecaster",
+    [
+        Forecaster(50), Forecaster(), Forecaster(50, loss="log"), Forecaster(50, step=0.25),
+        MulticlassForecaster(3, 50), Recalibrator(), Recalibrator(models=2), OneVsRest(3),
+    ],
+)  # fmt: skip
+def test_before_the_first_outcome(forecaster):
+    for certificate in (forecaster.certificate(), *forecaster.certificates()):
+        assert "no outcomes yet" in str(certificate) and not certificate.trivial
+        assert certificate.points is None and json.dumps(certificate.to_dict(), allow_nan=False)
+    assert "nan" not in forecaster.explain() and "inf" not in forecaster.explain()
+
+
+def test_explanations_say_grid_reason_and_points():
+    text = Forecaster(10_000).explain()
+    assert "the grid with the smallest guarantee for 10,000 events" in text
+    assert "Guaranteed for 10,000 events: at most" in text and "percentage points off" in text
+    assert "finer from a total weight of" in Forecaster().explain()
+    assert "Too few events" in Forecaster(1).explain()
+
+
+def test_one_against_the_rest_promises_nothing_and_says_what_to_ask():
+    forecaster = OneVsRest(4, Forecaster(200, seed=1))
+    forecaster.run(np.arange(200) % 4)
+    assert forecaster.guarantee is None
+    text = str(forecaster.certificate())
+    assert "nothing is guaranteed." in text and "certificates()" in text and "chance alone" in text
+    assert forecaster.certificates()[1].decision(0.3).guaranteed is not None
