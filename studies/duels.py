@@ -63,7 +63,7 @@ class Adversary:
     high: float = 1.0
     tours: float = 1.0
     patience: float = 0.02
-    lightness: float = 0.0
+    lightness: float = 0.01
     """Where weights are free they are 1 less up to so much."""
     turning: bool = False
     """Whether every other grid, where there are several, is toured the other way round."""
