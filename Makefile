@@ -6,7 +6,7 @@ RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs reproduce reproduce-quick measured \
-	verify constraints clean
+	recalibrators tightness verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -49,6 +49,12 @@ measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
 	$(BIN)/python -m studies.report docs/figures/summary.json build/measured
 	cp build/measured/page.md docs/measured.md
 	cp build/measured/figures/*.svg docs/figures/
+
+recalibrators: $(INSTALLED)  ## the comparison in docs/forecasting.md; DATA=folder of the public logs
+	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/forecasting.md
+
+tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/guarantees.md
+	$(BIN)/python -m studies tightness --page docs/guarantees.md
 
 verify: $(INSTALLED)  ## the slow measurements
 	$(BIN)/python -m pytest -m slow --timeout 3600 -n auto --maxprocesses 2 --dist worksteal \

@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fullswap.report.style import new_figure
+from studies import tightness
 from studies.report.page import publish
 from studies.study import PAGE, PARTS, Study, broken
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs, summary, figures and a page; 1 if it cannot be done or a guarantee was exceeded."""
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given[:1] == [tightness.NAME]:
+        return tightness.main(given[1:])
     asked = _parser().parse_args(arguments)
     folder = asked.out or Path("results") / ("quick" if asked.quick else "full")
     study = Study(folder, asked.quick, asked.seed, asked.data)
@@ -48,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m studies", description=__doc__)
-    parser.add_argument("what", nargs="?", default="all", choices=("all", *PARTS))
+    words = "a part, or all; tightness is a study of its own with options of its own"
+    parser.add_argument("what", nargs="?", default="all", choices=("all", *PARTS), help=words)
     scale = parser.add_mutually_exclusive_group()
     scale.add_argument("--quick", action="store_true", default=True, help="minutes; the default")
     scale.add_argument("--full", dest="quick", action="store_false", help="an hour or two")

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.base.protocols import Points, Vector
+from fullswap.base.protocols import Indices, Points, Vector
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Events in the order in which they came.
+    """Forecasts in the order in which they were made.
 
     Attributes
     ----------
@@ -28,12 +28,44 @@ class Stream:
         What happened, shape (T,); for an adaptive stream only a place for it.
     adaptive : callable or None
         Mean of the forecast ↦ outcome, where the outcome is chosen against the forecaster.
+    events : Indices or None
+        Which event a forecast is about, shape (T,): forecasts of one event share its outcome.
+        None: every forecast has an event of its own.
+    known : Indices or None
+        The forecast after which the outcome is known, shape (T,), the same for all forecasts of
+        an event. None: its own, so that nobody waits.
     """
 
     name: str
     claimed: Vector
     outcomes: Vector
     adaptive: Callable[[float], float] | None = None
+    events: Indices | None = None
+    known: Indices | None = None
+
+    @property
+    def delayed(self) -> bool:
+        """Whether forecasts are made while others wait for their outcome."""
+        return self.known is not None
+
+    def event_of(self) -> Indices:
+        """The event of every forecast, numbered from 0 as they come."""
+        if self.events is None:
+            return np.arange(len(self.claimed))
+        _, first, kinds = np.unique(self.events, return_index=True, return_inverse=True)
+        order = np.argsort(np.argsort(first))
+        numbered: Indices = order[kinds]
+        return numbered
+
+    def resolved(self) -> list[list[int]]:
+        """Events whose outcome is known after each forecast, in the order of their first one."""
+        events = self.event_of()
+        known = np.arange(len(events)) if self.known is None else self.known
+        after: list[list[int]] = [[] for _ in events]
+        _, first = np.unique(events, return_index=True)
+        for event, when in enumerate(known[first].tolist()):
+            after[when].append(event)
+        return after
 
 
 def made_streams(events: int, seed: int) -> Iterator[Stream]:
@@ -58,28 +90,32 @@ def made_streams(events: int, seed: int) -> Iterator[Stream]:
 
 def read_logs(folder: Path) -> Iterator[Stream]:
     """Those of the public logs that lie in the folder; see docs/forecasting.md for their origin."""
+    from studies import waiting_logs
+
     for name, reader in (
         ("mlb_games.csv", _baseball),
+        ("wnba_games.csv", _women_basketball),
         ("club_soccer_matches.csv", _soccer),
         ("solar_flares_c1.csv", _flares),
         ("seattle_nws_forecast_log.csv", _rain),
         ("seattle_precip_forecast_log.csv", _rain),
+        *waiting_logs.READERS,
     ):
         path = folder / name
         if path.is_file():
             yield from reader(path)
 
 
-def soccer_classes(path: Path) -> tuple[Points, Points]:
+def three_way(rows: list[dict[str, str]]) -> tuple[Points, Points]:
     """Win, tie and loss: probabilities and outcomes, shape (T, 3) each."""
-    rows = sorted(_rows(path), key=lambda row: row["date"])
     sides = ("prob1", "probtie", "prob2")
     claimed = np.array([[float(row[side]) for side in sides] for row in rows])
     outcomes = np.array([[float(row[f"{side}_outcome"]) for side in sides] for row in rows])
     return claimed / claimed.sum(axis=1, keepdims=True), outcomes
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a log, by column."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -91,18 +127,26 @@ def _stream(name: str, pairs: list[tuple[float, float]]) -> Stream:
 
 
 def _baseball(path: Path) -> Iterator[Stream]:
-    rows = _rows(path)[::-1]  # newest first in the file
-    yield _stream("baseball", [(float(row["prob1"]), float(row["prob1_outcome"])) for row in rows])
+    yield _newest_first("baseball", path)
+
+
+def _women_basketball(path: Path) -> Iterator[Stream]:
+    yield _newest_first("basketball, WNBA", path)
+
+
+def _newest_first(name: str, path: Path) -> Stream:
+    rows = rows_of(path)[::-1]
+    return _stream(name, [(float(row["prob1"]), float(row["prob1_outcome"])) for row in rows])
 
 
 def _soccer(path: Path) -> Iterator[Stream]:
-    claimed, outcomes = soccer_classes(path)
+    claimed, outcomes = three_way(sorted(rows_of(path), key=lambda row: row["date"]))
     for column, name in enumerate(("home win", "tie")):
         yield Stream(f"soccer, {name}", claimed[:, column], outcomes[:, column])
 
 
 def _flares(path: Path) -> Iterator[Stream]:
-    rows = _rows(path)
+    rows = rows_of(path)
     for forecaster in ("NICT", "SIDC", "ASSA", "MCSTAT"):
         yield _stream(
             f"flares, {forecaster}",
@@ -116,7 +160,7 @@ def _flares(path: Path) -> Iterator[Stream]:
 
 def _rain(path: Path) -> Iterator[Stream]:
     # the same-day forecast: its outcome is known before the next one is made
-    rows = [row for row in _rows(path) if row["0_days_out"] and row["actual"]]
+    rows = [row for row in rows_of(path) if row["0_days_out"] and row["actual"]]
     yield _stream(
         f"rain, {path.stem.split('_')[1]}",
         [(float(row["0_days_out"]) / 100, float(row["actual"] == "True")) for row in rows],

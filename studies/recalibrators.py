@@ -1,7 +1,8 @@
 """The usual recalibrators, each made to forecast a stream event by event.
 
-All see the same events in the same order and learn an outcome only after forecasting it. Frozen
-ones are fitted on the first fifth of the stream and then left alone, as is common practice.
+All see the same forecasts in the same order and learn an outcome only when it is known, which may
+be later, and for several forecasts of one event at once. Frozen ones are fitted on the first
+fifth of the stream and then left alone, as is common practice.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 import fullswap as fs
 from fullswap.base.protocols import Vector
+from fullswap.online.tickets import Forecast
 
 GRID = 20
 """Forecasts are compared on multiples of 1/GRID."""
@@ -23,23 +25,23 @@ WARM_UP = 0.2
 
 
 class Contender(Protocol):
-    """One way of recalibrating, event by event."""
+    """One way of recalibrating, forecast by forecast."""
 
-    def predict(self, claimed: float) -> float:
-        """The forecast, or the mean of its distribution."""
+    def predict(self, claimed: float, event: int) -> float:
+        """The forecast of this event, or the mean of its distribution."""
 
-    def update(self, outcome: float) -> None:
-        """What happened."""
+    def resolve(self, event: int, outcome: float) -> None:
+        """What happened: the outcome of all forecasts of this event."""
 
 
 class Raw:
     """The model's own probability."""
 
-    def predict(self, claimed: float) -> float:
+    def predict(self, claimed: float, event: int) -> float:
         """Pass it on."""
         return claimed
 
-    def update(self, outcome: float) -> None:
+    def resolve(self, event: int, outcome: float) -> None:
         """Learn nothing."""
 
 
@@ -54,20 +56,23 @@ class Refitted:
         self, fit: Callable[[Vector, Vector], Callable[[float], float]], first: int, every: int
     ) -> None:
         self._fit, self._next, self._every = fit, first, every
+        self._waiting: dict[int, list[float]] = {}
         self._claimed: list[float] = []
         self._outcomes: list[float] = []
         self._map: Callable[[float], float] = float
 
-    def predict(self, claimed: float) -> float:
+    def predict(self, claimed: float, event: int) -> float:
         """The fitted map."""
-        self._claimed.append(claimed)
+        self._waiting.setdefault(event, []).append(claimed)
         return self._map(claimed)
 
-    def update(self, outcome: float) -> None:
-        """Keep the event; fit when it is time."""
-        self._outcomes.append(outcome)
+    def resolve(self, event: int, outcome: float) -> None:
+        """Keep the forecasts; fit when it is time."""
+        claimed = self._waiting.pop(event)
+        self._claimed += claimed
+        self._outcomes += [outcome] * len(claimed)
         if len(self._outcomes) >= self._next:
-            self._next += self._every
+            self._next = len(self._outcomes) + self._every
             self._map = self._fit(np.array(self._claimed), np.array(self._outcomes))
 
 
@@ -77,17 +82,22 @@ class GradientPlatt:
     def __init__(self) -> None:
         self._weights = np.array([1.0, 0.0])
         self._squares = np.full(2, 1e-8)
-        self._seen = (np.zeros(2), 0.5)
+        self._waiting: dict[int, list[tuple[Vector, float]]] = {}
 
-    def predict(self, claimed: float) -> float:
+    def predict(self, claimed: float, event: int) -> float:
         """σ(a·logit p + b)."""
         features = np.array([_logit(claimed), 1.0])
-        self._seen = (features, _sigmoid(float(features @ self._weights)))
-        return self._seen[1]
+        forecast = _sigmoid(float(features @ self._weights))
+        self._waiting.setdefault(event, []).append((features, forecast))
+        return forecast
 
-    def update(self, outcome: float) -> None:
-        """Step down the log loss."""
-        features, forecast = self._seen
+    def resolve(self, event: int, outcome: float) -> None:
+        """A step for every forecast of the event."""
+        for features, forecast in self._waiting.pop(event):
+            self._step(features, forecast, outcome)
+
+    def _step(self, features: Vector, forecast: float, outcome: float) -> None:
+        """Down the log loss."""
         slope = (forecast - outcome) * features
         self._squares += slope**2
         self._weights -= 0.1 * slope / np.sqrt(self._squares)
@@ -100,9 +110,8 @@ class NewtonPlatt(GradientPlatt):
         super().__init__()
         self._covariance = np.eye(2)
 
-    def update(self, outcome: float) -> None:
-        """Kalman filter step."""
-        features, forecast = self._seen
+    def _step(self, features: Vector, forecast: float, outcome: float) -> None:
+        """That of a Kalman filter."""
         gain = self._covariance @ features
         curvature = forecast * (1 - forecast)
         gain /= 1 + curvature * float(features @ gain)
@@ -111,26 +120,29 @@ class NewtonPlatt(GradientPlatt):
 
 
 def make_recalibrator(seed: int) -> fs.Recalibrator:
-    """Ours, on the multiples on which all are scored."""
-    return fs.Recalibrator(step=1 / GRID, seed=seed)
+    """Ours, as it comes."""
+    return fs.Recalibrator(seed=seed)
 
 
 class Ours:
-    """``Recalibrator``, one event at a time; keeps what was issued."""
+    """``Recalibrator`` that is not told which forecasts share an outcome; keeps what was issued."""
 
     def __init__(self, seed: int) -> None:
         self._recalibrator = make_recalibrator(seed)
+        self._waiting: dict[int, list[Forecast]] = {}
         self.issued: list[float] = []
 
-    def predict(self, claimed: float) -> float:
+    def predict(self, claimed: float, event: int) -> float:
         """Mean of the distribution; the draw is kept."""
         forecast = self._recalibrator.predict(claimed)
+        self._waiting.setdefault(event, []).append(forecast)
         self.issued.append(forecast.issued)
         return forecast.mean
 
-    def update(self, outcome: float) -> None:
-        """Learn."""
-        self._recalibrator.update(outcome)
+    def resolve(self, event: int, outcome: float) -> None:
+        """Learn the outcome of every forecast."""
+        for forecast in self._waiting.pop(event):
+            self._recalibrator.update(outcome, forecast)
 
     @property
     def guarantee(self) -> float | None:
@@ -138,9 +150,30 @@ class Ours:
         return self._recalibrator.guarantee
 
 
-def contenders(events: int, seed: int) -> dict[str, Contender]:
-    """All of them, by name; scikit-learn's only where it is installed."""
-    first = max(1, int(WARM_UP * events))
+class OursByEvent(Ours):
+    """``Recalibrator`` that is told the event: all of its forecasts together count once."""
+
+    def predict(self, claimed: float, event: int) -> float:
+        """Mean of the distribution; the draw is kept."""
+        forecast = self._recalibrator.predict(claimed, event=event)
+        self.issued.append(forecast.issued)
+        return forecast.mean
+
+    def resolve(self, event: int, outcome: float) -> None:
+        """Learn the outcome of the event."""
+        self._recalibrator.resolve(event, outcome)
+
+
+OURS, WITHOUT_EVENTS = "fullswap", "fullswap without events"
+"""Names: told the events, and not told."""
+
+
+def contenders(forecasts: int, seed: int, shared: bool = False) -> dict[str, Contender]:
+    """All of them, by name; scikit-learn's only where it is installed.
+
+    ``shared``: whether forecasts share outcomes, so that it matters who knows of it.
+    """
+    first = max(1, int(WARM_UP * forecasts))
     players: dict[str, Contender] = {"raw model": Raw()}
     try:
         import sklearn  # noqa: F401
@@ -154,7 +187,9 @@ def contenders(events: int, seed: int) -> dict[str, Contender]:
         )
     players["Platt, online gradient"] = GradientPlatt()
     players["Platt, online Newton"] = NewtonPlatt()
-    players["fullswap"] = Ours(seed)
+    players[OURS] = OursByEvent(seed) if shared else Ours(seed)
+    if shared:
+        players[WITHOUT_EVENTS] = Ours(seed)
     return players
 
 

@@ -25,6 +25,8 @@ from fullswap.metrics.reading import read, read_events
 from fullswap.metrics.scores import brier_of
 from fullswap.sets import Interval, Simplex
 
+# definitions hold for raw probabilities too
+pytestmark = pytest.mark.filterwarnings("ignore::fullswap.metrics.DistinctForecastsWarning")
 BINS = {"none": None, "five": 5, "edges": [0.0, 0.15, 0.5, 1.0]}
 EDGES = {"five": [k / 5 for k in range(6)], "edges": BINS["edges"]}
 

@@ -14,6 +14,8 @@ from events import TIGHT, events
 from fullswap import metrics
 from fullswap.metrics import CalibrationTally
 
+# definitions hold for raw probabilities too
+pytestmark = pytest.mark.filterwarnings("ignore::fullswap.metrics.DistinctForecastsWarning")
 TALLIED = {
     "calibration_error": [
         {"norm": norm, "bins": bins} for norm in ("l1", "l2", "max") for bins in (None, 4)

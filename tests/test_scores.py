@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from events import TIGHT, events, rows_of, slow_groups, triples_of
 from fullswap import metrics
 
+# definitions hold for raw probabilities too
+pytestmark = pytest.mark.filterwarnings("ignore::fullswap.metrics.DistinctForecastsWarning")
+
 
 def slow_brier(y, p, weights):
     squares = [sum((q - b) ** 2 for b, q in zip(*row, strict=True)) for row in rows_of(y, p)]

@@ -12,6 +12,9 @@ from events import events, slow_groups, triples_of
 from fullswap import metrics
 from fullswap.kernels.calibration import pop, push
 
+# definitions hold for raw probabilities too
+pytestmark = pytest.mark.filterwarnings("ignore::fullswap.metrics.DistinctForecastsWarning")
+
 
 def slow_smooth(y, p, weights):
     """The linear programme itself."""

@@ -16,6 +16,7 @@ from fullswap.metrics.calibration import (
     smooth_calibration_error,
 )
 from fullswap.metrics.discretised import discretised_calibration_error, discretised_swap_regret
+from fullswap.metrics.reading import DistinctForecastsWarning
 from fullswap.metrics.regret import (
     SwapRegret,
     external_regret,
@@ -34,8 +35,9 @@ from fullswap.metrics.stream import CalibrationTally
 from fullswap.metrics.tally import Tally
 
 __all__ = [
-    "BrierDecomposition", "CalibrationTally", "SwapRegret", "Tally", "brier_decomposition",
-    "brier_score", "calibration_error", "discretised_calibration_error", "discretised_swap_regret",
-    "external_regret", "full_swap_regret", "kl_calibration_error", "l2_calibration_error",
-    "log_loss", "regret_curve", "smooth_calibration_error", "swap_regret_report",
+    "BrierDecomposition", "CalibrationTally", "DistinctForecastsWarning", "SwapRegret", "Tally",
+    "brier_decomposition", "brier_score", "calibration_error", "discretised_calibration_error",
+    "discretised_swap_regret", "external_regret", "full_swap_regret", "kl_calibration_error",
+    "l2_calibration_error", "log_loss", "regret_curve", "smooth_calibration_error",
+    "swap_regret_report",
 ]  # fmt: skip

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.records import Record
 from fullswap.metrics.groups import Groups, l2_of
-from fullswap.metrics.reading import as_edges, read
+from fullswap.metrics.reading import GIVE_BINS, as_edges, read, read_distinct, warn_if_distinct
 
 NORMS = ("l1", "l2", "max")
 KINDS = ("classwise", "top", "joint")
@@ -56,7 +57,8 @@ def calibration_error(
     0.2082
     """
     groups = read(y_true, y_proba, sample_weight, of)
-    return error_per_event_of(groups, norm, bins, kind, squared)
+    events = None if isinstance(y_proba, Record) else len(groups)
+    return error_per_event_of(groups, norm, bins, kind, squared, events)
 
 
 def l2_calibration_error(
@@ -67,6 +69,9 @@ def l2_calibration_error(
     Over distinct forecasts p; W_p weighs the events where p was issued and ȳ_p is their mean
     outcome. It is the full swap regret of the squared loss [FKO25, Thm calibration].
 
+    For forecasts of a grid, or rounded ones. Raw probabilities are hardly ever made twice: each is
+    then compared with its one outcome, which gives about T times the Brier score, and a warning.
+
     Examples
     --------
     >>> l2_calibration_error([1, 0, 0, 1, 1], [0.2, 0.2, 0.2, 0.9, 0.9])
@@ -76,7 +81,7 @@ def l2_calibration_error(
     >>> l2_calibration_error([1, 0], even, of="distributions")
     0.125
     """
-    return l2_of(read(y_true, y_proba, sample_weight, of).distinct())
+    return l2_of(read_distinct(y_true, y_proba, sample_weight, of))
 
 
 def smooth_calibration_error(
@@ -98,10 +103,14 @@ def smooth_calibration_error(
     return smooth_of(read(y_true, y_proba, sample_weight, of).distinct())
 
 
-def error_per_event_of(groups: Groups, norm: str, bins: Any, kind: str, squared: bool) -> float:
-    """`calibration_error` of groups."""
+def error_per_event_of(
+    groups: Groups, norm: str, bins: Any, kind: str, squared: bool, events: float | None
+) -> float:
+    """`calibration_error` of groups; ``events`` is their number where forecasts may be raw."""
     checks.one_of("norm", norm, NORMS)
     compared = _compared(groups, bins, kind)
+    if bins is None and events is not None:
+        warn_if_distinct(max(map(len, compared)), events, GIVE_BINS)
     if norm == "max":
         return max(float(np.abs(part.gaps).max()) for part in compared)
     total = sum(part.total for part in compared)

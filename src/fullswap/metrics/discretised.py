@@ -12,7 +12,7 @@ from fullswap.base.records import Record
 from fullswap.grids.steps import steps_of
 from fullswap.metrics import regret
 from fullswap.metrics.groups import Groups
-from fullswap.metrics.reading import as_forecasts, read
+from fullswap.metrics.reading import as_forecasts, read_distinct
 
 
 def discretised_swap_regret(
@@ -41,7 +41,7 @@ def discretised_swap_regret(
     """
     if isinstance(y_true, Record) and y_proba is None:
         return regret.against_actions(y_true, actions)
-    groups = read(y_true, y_proba, sample_weight, of).distinct()
+    groups = read_distinct(y_true, y_proba, sample_weight, of)
     return swap_regret_of(groups, step, actions)
 
 
@@ -62,7 +62,7 @@ def discretised_calibration_error(
     >>> discretised_calibration_error([1, 1, 0, 1, 1], [0.5] * 5, step=0.25)
     0.3125
     """
-    groups = read(y_true, y_proba, sample_weight, of).distinct()
+    groups = read_distinct(y_true, y_proba, sample_weight, of)
     gaps = groups.forecasts - nearest_allowed(groups, step, actions)
     return float(groups.weights @ np.square(gaps).sum(axis=1))
 

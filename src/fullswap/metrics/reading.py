@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,38 @@ NAMES = ("y_true", "y_proba", "sample_weight")
 """What most callers call outcomes, forecasts and weights."""
 SUBJECTS = ("issued", "distributions")
 """Of whom a metric of a record speaks."""
+FEWEST_TO_WARN = 20
+"""Events: among fewer, forecasts of a grid too are often all different."""
+
+
+class DistinctForecastsWarning(UserWarning):
+    """Nearly every forecast is a group of its own, so a calibration error says nothing."""
+
+
+def warn_if_distinct(distinct: int, events: float, advice: str) -> None:
+    """Warn where more than half of the events have a forecast of their own.
+
+    A forecast made once is compared with one outcome: its error is then that of the outcome, and
+    the calibration error is about T times the Brier score, however good the forecasts are.
+    """
+    if events <= FEWEST_TO_WARN or 2 * distinct <= events:
+        return
+    level, frame = 2, sys._getframe(1)
+    # the line to mend is the first outside of the package
+    while frame.f_globals.get("__name__", "").startswith("fullswap.") and frame.f_back:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(
+        f"{distinct:,} distinct forecasts in {events:,} events: nearly every one stands alone, so "
+        f"this is about their squared error, not their calibration. {advice}",
+        DistinctForecastsWarning,
+        stacklevel=level,
+    )
+
+
+USE_BINS = "Use calibration_error(y, p, bins=20), or round the forecasts first."
+"""What to do about it where there are no bins."""
+GIVE_BINS = "Give bins, as in calibration_error(y, p, bins=20)."
+"""What to do about it where there are."""
 
 
 def read(
@@ -55,6 +89,17 @@ def read(
     repeated = np.repeat(outcomes, shares.shape[1], axis=0)
     plays = Groups.of_events(distinct[entries], repeated, (shares * weights[:, None]).ravel())
     return plays.merged(entries, len(distinct), distinct)
+
+
+def read_distinct(
+    y_true: Any, y_proba: Any, sample_weight: Any, of: str, advice: str = USE_BINS
+) -> Groups:
+    """`read` and one group for each distinct forecast; warns of arrays of raw probabilities."""
+    events = read(y_true, y_proba, sample_weight, of)
+    groups = events.distinct()
+    if not isinstance(y_proba, Record):  # a record has a grid
+        warn_if_distinct(len(groups), len(events), advice)
+    return groups
 
 
 def read_events(

@@ -9,7 +9,7 @@ import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.metrics.groups import Groups, l2_of, sums_by
-from fullswap.metrics.reading import as_edges, read
+from fullswap.metrics.reading import GIVE_BINS, as_edges, read, read_distinct
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ def brier_decomposition(
     >>> parts.reliability, parts.resolution, parts.uncertainty
     (0.0147, 0.1067, 0.24)
     """
+    if bins is None:
+        return _decomposition(read_distinct(y_true, y_proba, sample_weight, of, GIVE_BINS))
     return decomposition_of(read(y_true, y_proba, sample_weight, of), bins)
 
 
@@ -99,7 +101,7 @@ def kl_calibration_error(
     >>> kl_calibration_error([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
     0.523
     """
-    return kl_of(read(y_true, y_proba, sample_weight, of).distinct())
+    return kl_of(read_distinct(y_true, y_proba, sample_weight, of))
 
 
 def brier_of(groups: Groups) -> float:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
+from fullswap.base.records import Record
 from fullswap.metrics import scores
 from fullswap.metrics.calibration import error_per_event_of, smooth_of
 from fullswap.metrics.discretised import swap_regret_of
 from fullswap.metrics.groups import Groups, l2_of
-from fullswap.metrics.reading import LARGEST_WEIGHT, read, read_events
+from fullswap.metrics.reading import (
+    GIVE_BINS,
+    LARGEST_WEIGHT,
+    USE_BINS,
+    read,
+    read_events,
+    warn_if_distinct,
+)
 
 FEWEST_TO_MERGE = 1024
 """Events that wait at least before they are merged: one sort for many costs little each."""
@@ -40,6 +49,7 @@ class CalibrationTally:
         self._waiting: list[Groups] = []
         self._singles: list[tuple[float, float, float]] = []
         self._waiting_events = 0
+        self._events: float = 0
 
     def update(self, y: Any, p: Any, weight: float = 1.0) -> None:
         """Add one event: its outcome, its forecast (one number, or K), its weight ≥ 0."""
@@ -48,22 +58,26 @@ class CalibrationTally:
             forecast = checks.number("p", p, least=0.0, most=1.0)
             share = checks.number("weight", weight, least=0.0, most=LARGEST_WEIGHT)
             self._singles.append((outcome, forecast, share))
+            self._events += share > 0
             self._wait(1)
         else:
             names = ("y", "p", "weight")
-            self._add(read_events([y], [p], [weight], weightless=True, names=names), "p")
+            event = read_events([y], [p], [weight], weightless=True, names=names)
+            self._add(event, "p", len(event))
 
     def update_many(
         self, y_true: Any, y_proba: Any, sample_weight: Any = None, *, of: str = "issued"
     ) -> None:
         """Add many events at once, in arrays or a record as for the functions."""
-        self._add(read(y_true, y_proba, sample_weight, of, weightless=True), "y_proba")
+        events = read(y_true, y_proba, sample_weight, of, weightless=True)
+        # the forecasts of a record are on a grid: never are they mostly distinct
+        self._add(events, "y_proba", math.inf if isinstance(y_proba, Record) else len(events))
 
     def merge(self, other: CalibrationTally) -> None:
         """Add all events of another tally."""
         if not isinstance(other, CalibrationTally) or other.classes != self.classes:
             checks.refuse("other", f"be a CalibrationTally of {self.classes} classes", other)
-        self._add(other._settled(), "other")
+        self._add(other._settled(), "other", other._events)
 
     @property
     def weight(self) -> float:
@@ -80,15 +94,15 @@ class CalibrationTally:
         self, *, norm: str = "l2", bins: Any = None, kind: str = "classwise", squared: bool = False
     ) -> float:
         """`calibration_error` of all events so far."""
-        return error_per_event_of(self._groups(), norm, bins, kind, squared)
+        return error_per_event_of(self._groups(), norm, bins, kind, squared, self._events)
 
     def l2_calibration_error(self) -> float:
         """`l2_calibration_error` of all events so far."""
-        return l2_of(self._groups())
+        return l2_of(self._distinct())
 
     def kl_calibration_error(self) -> float:
         """`kl_calibration_error` of all events so far."""
-        return scores.kl_of(self._groups())
+        return scores.kl_of(self._distinct())
 
     def smooth_calibration_error(self) -> float:
         """`smooth_calibration_error` of all events so far."""
@@ -96,7 +110,7 @@ class CalibrationTally:
 
     def discretised_swap_regret(self, step: float | None = None, *, actions: Any = None) -> float:
         """`discretised_swap_regret` of all events so far."""
-        return swap_regret_of(self._groups(), step, actions)
+        return swap_regret_of(self._distinct(), step, actions)
 
     def brier_score(self) -> float:
         """`brier_score` of all events so far."""
@@ -104,18 +118,20 @@ class CalibrationTally:
 
     def brier_decomposition(self, *, bins: Any = None) -> scores.BrierDecomposition:
         """`brier_decomposition` of all events so far."""
-        return scores.decomposition_of(self._groups(), bins)
+        groups = self._groups() if bins is not None else self._distinct(GIVE_BINS)
+        return scores.decomposition_of(groups, bins)
 
     def log_loss(self) -> float:
         """`log_loss` of all events so far."""
         return scores.log_loss_of(self._groups())
 
-    def _add(self, fresh: Groups, name: str) -> None:
+    def _add(self, fresh: Groups, name: str, events: float) -> None:
         if fresh.classes != self._merged.classes:
             width = "(T,)" if self.classes == 2 else f"(T, {self.classes})"
             rule = f"have shape {width}, because this tally has {self.classes} classes"
             raise ValueError(f"{name} must {rule}, got {fresh.classes} probabilities an event")
         self._waiting.append(fresh)
+        self._events += events
         self._wait(len(fresh))
 
     def _wait(self, events: int) -> None:
@@ -132,6 +148,12 @@ class CalibrationTally:
             self._merged = Groups.joined([self._merged, *self._waiting]).distinct()
         self._waiting, self._singles, self._waiting_events = [], [], 0
         return self._merged
+
+    def _distinct(self, advice: str = USE_BINS) -> Groups:
+        """The groups, for a metric without bins: warns of raw probabilities."""
+        groups = self._groups()
+        warn_if_distinct(len(groups), self._events, advice)
+        return groups
 
     def _groups(self) -> Groups:
         groups = self._settled()

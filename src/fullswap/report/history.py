@@ -13,6 +13,7 @@ from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
 from fullswap.base.records import Record
 from fullswap.metrics.groups import Groups, distinct_rows, l2_of, sums_by
+from fullswap.metrics.reading import USE_BINS, warn_if_distinct
 from fullswap.report import style
 from fullswap.report.bands import yes_no_events
 
@@ -37,7 +38,8 @@ def calibration_history(
 
     Measured is Σ_p W_p·(p − ȳ_p)² over the distinct forecasts p up to t, with W_p the weight of
     the events forecast at p and ȳ_p their mean outcome: a sum, not a mean, at about 200 values
-    of t. Events of weight 0 are left out.
+    of t. Events of weight 0 are left out. For forecasts of a grid, or rounded ones: raw
+    probabilities are hardly ever made twice, which gives a warning.
 
     Parameters
     ----------
@@ -57,6 +59,8 @@ def calibration_history(
     ['measured: 0.0833', 'guaranteed for the horizon: 2']
     """
     events = yes_no_events(y_true, y_proba, sample_weight)
+    if not isinstance(y_proba, Record):
+        warn_if_distinct(len(distinct_rows(events.forecasts)[0]), len(events), USE_BINS)
     rounds = checkpoints(len(events), log)
     measured = running_error(events, rounds)
     if isinstance(guarantee, float) and math.isnan(guarantee):
