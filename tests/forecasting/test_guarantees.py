@@ -39,11 +39,11 @@ every_adversary = pytest.mark.parametrize("name", NAMES)
     ("horizon", "feedback", "cells", "bound"),
     [
         (10**3, "realised", 8, 17.4),
-        (10**4, "realised", 17, 38.9),
-        (10**5, "realised", 35, 88.0),
+        (10**4, "realised", 16, 38.9),
+        (10**5, "realised", 34, 88.0),
         (10**6, "realised", 72, 201.3),
-        (10**4, "distribution", 15, 50.0),
-        (10**6, "distribution", 64, 248.4),
+        (10**4, "distribution", 16, 48.9),
+        (10**6, "distribution", 66, 237.2),
     ],
 )
 def test_the_guarantee_is_that_of_the_best_grid(horizon, feedback, cells, bound):
@@ -56,9 +56,12 @@ def test_the_guarantee_is_that_of_the_best_grid(horizon, feedback, cells, bound)
     def slow(events):
         return rounding * events + slow_means_cost(points, events, feedback == "realised")
 
-    assert forecaster.guarantee == pytest.approx(slow(horizon), rel=2e-3)
+    # what is saved at points of large mass is not in the slow costs
+    saved = 2e-3 if feedback == "realised" else 0.06
+    assert slow(horizon) * (1 - saved) <= forecaster.guarantee <= slow(horizon) * 1.002
     forecaster.run(np.zeros(horizon + 50), record=False)
-    assert forecaster.guarantee == pytest.approx(slow(horizon + 50), rel=2e-3), "for these events"
+    longer = slow(horizon + 50)
+    assert longer * (1 - saved) <= forecaster.guarantee <= longer * 1.002, "for these events"
 
 
 def slow_means_cost(points, mass, whole):
@@ -121,7 +124,7 @@ def test_the_guarantee_without_horizon_adds_up_the_grids(late):
     rounds = forecaster.rounds
     points = points_of(forecaster.spec.levels[int(column(forecaster, LEVEL))], 2)
     assert column(forecaster, DELAY) == late
-    means = MeansOnALine(points, rounds, waiting=late)
+    means = MeansOnALine(points, rounds, waiting=late, rounding=rounding)
     formula = rounding + LEDGER["means on a line"].bound(means)
     assert forecaster.guarantee == pytest.approx(min(formula, rounds), rel=1e-9)
     assert len(points) > 9

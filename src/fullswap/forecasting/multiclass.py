@@ -22,13 +22,14 @@ class MulticlassForecaster(WithoutModels):
     of 1/N on the simplex, each forecast is a mixture of at most K neighbouring grid points.
 
     Guarantee: ``guarantee`` bounds it, by [FKO25, Thm calibration] with explicit constants:
-    T·V + 2·n·Rt(T/n) with n = C(N + K − 1, K − 1) grid points and V ≤ K/(4N²), the N tuned to
-    the horizon, Rt(x) = min(x, 1) + ln max(x, 1).
+    T·V + (1 − 1/K)·n·Rt(T/n) with n = C(N + K − 1, K − 1) grid points and V ≤ K/(4N²), the N tuned
+    to the horizon, Rt(x) = min(x, 1) + ln max(x, 1). It needs many events where K is large: at a
+    million of them it is 6 percentage points for three classes, and 25 for eight.
 
     Parameters
     ----------
     classes : int
-        Number of classes K, from 2 to 5; ``OneVsRest`` takes up to 1000.
+        Number of classes K, from 2 to 8; ``OneVsRest`` takes up to 1000.
     horizon : int or None
         Number of events; None if unknown (the grid is then refined as events go by).
     feedback : str

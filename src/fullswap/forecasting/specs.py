@@ -134,8 +134,9 @@ def _levels(
 ) -> Levels:  # fmt: skip
     """The best number of cells for a horizon, or numbers that double as events go by."""
     if horizon is not None:
-        cells, _ = theorem.tune(constants, float(horizon), geometry_at, first)
-        return (Lattice(shape, cells),), (0.0,)
+        # multiples of the first number: so ½ is a point of every tapered grid
+        factor, _ = theorem.tune(constants, float(horizon), lambda k: geometry_at(first * k))
+        return (Lattice(shape, first * factor),), (0.0,)
     schedule = Schedule(theorem, constants, lambda level: geometry_at(first * 2**level))
     starts = _starts(schedule)
     return tuple(Lattice(shape, first * 2**level) for level in range(len(starts))), starts
@@ -171,7 +172,9 @@ def _line_theorem(points_at: Callable[[int], Vector], crossing: bool, whole: boo
     """Row 5 with what running means cost on the grid of so many cells."""
 
     def learning(c: Constants, n: int, rounds: float) -> float:
-        return line_means_cost(MeansOnALine(points_at(n - 1), rounds, crossing, whole))
+        points = points_at(n - 1)
+        rounding = line_rounding(points) * rounds
+        return line_means_cost(MeansOnALine(points, rounds, crossing, whole, rounding=rounding))
 
     return _ROW_5.with_cost(learning)
 

@@ -192,8 +192,8 @@ def kuhn_simplex(simplex: SimplexShape, mesh: float) -> Grid:
 @cache
 def _chamber_variance(d: int) -> float:
     """Largest variance of a unit Kuhn simplex once cumulative sums are taken back, from above."""
-    if d > 6:  # too many paths: Jung's theorem; corners differ by ±1 in an even number of places
-        return 2 * ((d + 1) // 2) * d / (2 * (d + 1))
+    if d > 6:  # too many paths; along each of them every coordinate has two neighbouring values
+        return (d + 1) / 4
     paths = []
     for order in permutations(range(d)):
         corners = np.zeros((d + 1, d))

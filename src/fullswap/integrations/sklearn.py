@@ -44,9 +44,10 @@ from fullswap.integrations.sklearn_input import (
     seed_from,
     splits_of,
 )
-from fullswap.online.spec import MOST_CLASSES
 
 Calibrator = Recalibrator | OneVsRest
+JOINT_CLASSES = 5
+"""Up to so many classes whole vectors are recalibrated by default: beyond, their grids are coarse."""
 
 
 class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -287,7 +288,9 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         largest = self.max_weight
         if largest is None:
             largest = 1.0 if weights is None else float(weights.max())
-        joint = classes <= MOST_CLASSES if self.multiclass == "auto" else self.multiclass == "joint"
+        joint = (
+            classes <= JOINT_CLASSES if self.multiclass == "auto" else self.multiclass == "joint"
+        )
         apart = classes > 2 and not joint
         recalibrator = Recalibrator(
             self.step, classes=2 if apart else classes, horizon=self.horizon,

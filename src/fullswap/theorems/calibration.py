@@ -118,7 +118,7 @@ def calibration_bound(p: LineForecasts) -> float:
     >>> round(calibration_bound(LineForecasts(points, 1e4, 1e4 / (4 * 16**2), whole=True)), 1)
     36.6
     """
-    means = MeansOnALine(p.points, p.mass, p.crossing, p.whole, p.waiting)
+    means = MeansOnALine(p.points, p.mass, p.crossing, p.whole, p.waiting, p.rounding)
     return min(p.mass, p.rounding + line_means_cost(means))
 
 

@@ -39,6 +39,9 @@ ln n + 0.5773 − 1/(2n).
 *Any scales, on a crossing*: (h(s) + a·ε)·ln(1 + G) + A(s), A(s) = a²/4 + (2 − 3μ)²/4 +
 ln 2·(1 − μ(1 − μ)/2) − 2μ(1 − ln 2) + μ²(ln 2 − ½), from (1) before the summation by parts: g/m' is
 at most ln(m'/m), the penalty takes up what q is off, and Σ (g/m')² ≤ ln 2.                 (5)
+Its part (2 − 3μ)²/4 bounds h(q_k) − h(s) + (q_k − s)²·m/G. The first two alone are at most a²/4,
+and (q_k − s)²·m is no more than the error of the point. So where G ≥ G_0 only a²/4 is charged, and
+the whole error, rounding included, is multiplied by G_0/(G_0 − 1).                        (5')
 
 *All points together.* Σ_s f_s(G_s) under Σ G_s = M is at most p·M + Σ_s max_G [f_s(G) − p·G] for
 every price p > 0: a number near Σ h⁺/M is close to the best.
@@ -67,6 +70,8 @@ EULER = 0.5773
 """At least Euler's constant, 0.57721…"""
 PRICES = (0.7, 1.0, 1.4)
 """Times Σ h⁺/M: prices of mass that are tried."""
+SPLITS = (0.01, 0.03, 0.1, 0.3)
+"""Times M/n: masses G_0 that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,7 @@ class MeansOnALine:
 
     ``crossing``: neighbours are played so that points and recommendations have one mean.
     ``whole``: every scale is 0 or 1, and one point learns from an outcome. ``waiting``: most others
-    that waited at a point when it learnt.
+    that waited at a point when it learnt. ``rounding``: what stands beside the cost in a bound.
     """
 
     points: Vector
@@ -83,6 +88,7 @@ class MeansOnALine:
     crossing: bool = True
     whole: bool = False
     waiting: int = 0
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -105,17 +111,19 @@ def line_means_cost(p: MeansOnALine) -> float:
     >>> round(line_means_cost(MeansOnALine(even, 10_000, whole=True)), 1)
     25.5
     >>> round(line_means_cost(MeansOnALine(even, 10_000)), 1)
-    35.9
+    34.3
     """
     if p.mass <= 0:
         return 0.0
     if p.waiting:
         # what waits is paid back late: only what needs no crossing is left
         size = len(p.points)
-        return _any_scales(p.points, p.mass, False) + size * late_cost(p.mass / size, p.waiting)
+        return _no_crossing(p.points, p.mass) + size * late_cost(p.mass / size, p.waiting)
     if p.whole and p.crossing:
         return _whole_outcomes(p.points, p.mass)
-    return _any_scales(p.points, p.mass, p.crossing)
+    if not p.crossing:
+        return _no_crossing(p.points, p.mass)
+    return _any_scales(p.points, p.mass, p.rounding)
 
 
 def late_cost(mass: float, waiting: int) -> float:
@@ -129,7 +137,7 @@ def class_means_cost(p: MeansOfClasses) -> float:
     Examples
     --------
     >>> round(class_means_cost(MeansOfClasses(3, 66, 10_000, whole=True)), 1)
-    265.0
+    264.9
     """
     if p.mass <= 0:
         return 0.0
@@ -168,22 +176,40 @@ def _whole_outcomes(points: Vector, mass: float) -> float:
     return min(at(factor * float(most.sum()) / mass) for factor in PRICES)
 
 
-def _any_scales(points: Vector, mass: float, crossing: bool) -> float:
+def _no_crossing(points: Vector, mass: float) -> float:
+    last = (2 - 3 * np.minimum(points, 1 - points)) ** 2 / 4
+    return len(points) * regret_sum(mass / len(points)) / 4 + float(last.sum())
+
+
+def _any_scales(points: Vector, mass: float, rounding: float) -> float:
     low, a, h, gap = _shape(points)
     last = (2 - 3 * low) ** 2 / 4
-    if not crossing:
-        return len(points) * regret_sum(mass / len(points)) / 4 + float(last.sum())
     slope = h + a * gap
     two = math.log(2)
-    fixed = a**2 / 4 + last + two * (1 - h / 2) - 2 * low * (1 - two) + low**2 * (two - 0.5)
+    fixed = a**2 / 4 + two * (1 - h / 2) - 2 * low * (1 - two) + low**2 * (two - 0.5)
 
-    def at(price: float) -> float:
-        plain = 0.25 * math.log(max(0.25 / price, 1.0)) + last
-        more = np.maximum(slope / price - 1, 0.0)
-        by_variance = slope * np.log1p(more) - price * more + fixed
-        return price * mass + float(np.minimum(plain, by_variance).sum())
+    def by_variance(price: float, least: float, most: float) -> Vector:
+        """Largest slope·ln(1 + G) − price·G for masses between these two."""
+        masses: Vector = np.clip(slope / price - 1, least, most)
+        return slope * np.log1p(masses) - price * masses
 
-    return min(at(factor * float(slope.sum()) / mass) for factor in PRICES)
+    def at(price: float, split: float) -> float:
+        """With (5') for masses from ``split`` on."""
+        plain = min(max(0.25 / price, 1.0), split)
+        few = np.minimum(
+            regret_sum(plain) / 4 - price * plain + last,
+            by_variance(price, 0.0, split) + fixed + last,
+        )
+        if split == math.inf:
+            return price * mass + float(few.sum())
+        many = by_variance(price, split, math.inf) + fixed + a**2 / 4
+        total = price * mass + float(np.maximum(few, many).sum())
+        return total + (rounding + total) / (split - 1)
+
+    prices = [factor * float(slope.sum()) / mass for factor in PRICES]
+    each = mass / len(points)
+    splits = [math.inf, *(share * each for share in SPLITS if share * each > 2)]
+    return min(at(price, split) for price in prices for split in splits)
 
 
 MEANS = (
