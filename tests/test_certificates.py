@@ -38,10 +38,10 @@ def test_first_line_is_for_everybody():
     assert lines(CALM) == [
         "10,000 forecasts: on average 1.7 percentage points off (chance alone would show 1.9); "
         "guaranteed at most 6.4, whatever happens.",
-        "The 6.4 was known before the first forecast; after the fact, for this run, "
-        "it is at most 3.0.",
-        "Sums (forecasts × points²): l2 calibration error of the issued forecasts 2.95, "
-        "after the fact 9, guaranteed 40.9 [FKO25].",
+        "The 6.4 was known before the first forecast; after the fact, on average over our own "
+        "draws, it is at most 3.0.",
+        "Sums (forecasts × points², points as shares): l2 calibration error of the issued "
+        "forecasts 2.95, after the fact 9, guaranteed 40.9 [FKO25].",
         "On average over our own draws; outcomes, weights and whether an outcome is reported must "
         "not depend on the draw of their own event.",
     ]
@@ -64,7 +64,7 @@ def test_trivial_bounds_are_called_so():
     vectors = replace(few, squared_diameter=2.0, table=None)
     assert not vectors.trivial
     assert "141 points" in str(replace(vectors, guaranteed=20_000.0))
-    assert "in turn" in lines(replace(few, late=3))[1]
+    assert "lead time" in lines(replace(few, late=3))[1]
     weak = replace(CALM, guaranteed=3600.0)
     assert "always saying 50 % would guarantee 50" in lines(weak)[1] and not weak.trivial
 
@@ -72,11 +72,11 @@ def test_trivial_bounds_are_called_so():
 def test_late_labels():
     late = replace(CALM, late=7, guaranteed=121.0)
     assert "guaranteed at most 11.0, with labels this late." in lines(late)[0]
-    assert "Labels came up to 7 forecasts late (counted at one forecast value)." in lines(late)
+    assert "Labels came up to 7 forecasts late." in lines(late)
     assert len(lines(late)) == 5 and "before the first forecast" not in str(late)
     assert "nothing is guaranteed in advance." in lines(SILENT)[0]
     assert lines(SILENT)[1] == (
-        "After the fact, for this run, at most 3.0 points. "
+        "After the fact, on average over our own draws, at most 3.0 points. "
         "No guarantee in advance: labels came late; use one a lead time."
     )
     assert not SILENT.holds and len(lines(SILENT)) == 5
@@ -86,10 +86,10 @@ def test_weights_and_events_say_what_the_number_is_about():
     assert lines(replace(CALM, mass=4210.0))[0].startswith(
         "10,000 forecasts of total weight 4,210:"
     )
-    assert "Sums (weight × points²)" in str(replace(CALM, mass=4210.0))
+    assert "Sums (weight × points², points as shares)" in str(replace(CALM, mass=4210.0))
     named = replace(CALM, mass=59.0, events=59, guaranteed=20.0)
     assert "10,000 forecasts of 59 events (every event counts once)" in str(named)
-    assert "Sums (events × points²)" in str(named)
+    assert "Sums (events × points², points as shares)" in str(named)
     mixed = replace(named, mass=31.0)
     assert "10,000 forecasts of 59 events of total weight 31.0" in str(mixed)
     assert "every event" not in str(replace(CALM, mass=59.0, guaranteed=20.0))
@@ -104,7 +104,10 @@ def test_excess_of_the_brier_score_is_told_per_event():
         "10,000 forecasts: Brier score 0.2311 per event, 0.0012 better than the model; "
         "guaranteed worse by at most 0.0015 per event, whatever happens."
     )
-    assert "after the fact, for this run, worse by at most 0.0003." in lines(excess)[1]
+    assert (
+        "after the fact, on average over our own draws, worse by at most 0.0003."
+        in lines(excess)[1]
+    )
     assert "better by at least 0.0004" in lines(replace(excess, after_the_fact=-4.9))[1]
     assert "0.0007 worse than the model" in lines(replace(excess, measured=7.0))[0]
     assert "guaranteed 14.5 [" in lines(excess)[2]
@@ -201,7 +204,7 @@ def test_explanations_say_grid_reason_and_points():
     assert "the grid with the smallest guarantee for 10,000 events" in text
     assert "Guaranteed for 10,000 events: at most" in text and "percentage points off" in text
     assert "finer from a total weight of" in Forecaster().explain()
-    assert "Too few events" in Forecaster(1).explain()
+    assert "Too few events" in Forecaster(1, step=0.05).explain()
 
 
 def test_one_against_the_rest_promises_nothing_and_says_what_to_ask():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fullswap.online.lattices import tapered
 from fullswap.theorems import LEDGER
-from fullswap.theorems.means import MeansOfClasses, MeansOnALine, late_cost
+from fullswap.theorems.means import ClassForecasts, LineForecasts, late_cost, line_means_cost
 from fullswap.theorems.premises import regret_sum
 
 seeds = st.integers(0, 10_000)
@@ -46,7 +46,7 @@ def test_no_way_to_share_whole_outcomes_costs_more(points, record_property):
         best = np.array([max(best[t - n] + own[n] for n in range(t + 1)) for t in range(mass + 1)])
     ratios = []
     for t in range(1, mass + 1):
-        bound = LEDGER["means on a line"].bound(MeansOnALine(points, t, whole=True))
+        bound = LEDGER["means on a line"].bound(LineForecasts(points, t, whole=True))
         assert best[t] <= bound + 1e-9
         ratios.append(best[t] / bound)
     assert ratios[-1] > 0.7, "and not much less"
@@ -60,7 +60,7 @@ def test_long_runs_at_one_point_stay_below_the_bound(s):
     points = np.unique(points)
     worst = worst_of_point(s, gap, gap, 1500)
     for n in (1, 2, 3, 10, 100, 1500):
-        bound = LEDGER["means on a line"].bound(MeansOnALine(points, n, whole=True))
+        bound = LEDGER["means on a line"].bound(LineForecasts(points, n, whole=True))
         assert worst[n] <= bound
 
 
@@ -157,7 +157,7 @@ def test_means_of_classes_that_start_at_the_centre(classes, whole, record_proper
             if not whole:
                 shares[k] = rng.choice([0.01, 0.3, 1.0])
             regret, mass = class_regret(classes, np.eye(classes)[tried], shares, delay)
-            premises = MeansOfClasses(classes, 1, mass, whole, delay)
+            premises = ClassForecasts(classes, 1, mass, 0.0, whole, delay)
             bound = LEDGER["means of classes"].bound(premises)
             assert regret <= bound + 1e-9
             if regret / bound >= here:
@@ -178,3 +178,42 @@ def class_regret(classes, outcomes, scales, delay):
             sums, mass = sums + g * y, mass + g
     mean = scales @ outcomes / mass
     return lost - float(scales @ np.square(outcomes - mean).sum(axis=1)), mass
+
+
+@pytest.mark.parametrize("points", [np.arange(21) / 20, tapered(6), tapered(64)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_small_masses_are_never_promised_too_little(points, whole):
+    """One outcome at the farthest point costs what it costs, and costs grow with the mass."""
+    rounding = 0.01
+    last = 0.0
+    for mass in (1, 2, 3, 5, 8, 20, 60, 1000):
+        cost = line_means_cost(LineForecasts(points, mass, rounding * mass, True, whole))
+        assert cost >= max(0.25, last * 0.98)
+        last = cost
+    for mass in (1e-300, 1e-9, 1e-3, 0.1):
+        assert 0 <= line_means_cost(LineForecasts(points, mass, 0.0)) <= 10 * len(points)
+
+
+@pytest.mark.theorem("means on a line")
+def test_coarser_grids_before_this_one_are_paid_for():
+    """Every sequence at a point that lived first with a wide gap, then with a narrow one."""
+    coarse, fine, switch = np.array([0.0, 0.2, 0.6, 1.0]), np.array([0.0, 0.1, 0.2, 0.6, 1.0]), 15
+    coarse[2] = fine[3] = 0.5
+    s, wide, narrow = 0.2, 0.3, 0.3
+    fine = np.sort(np.append(fine, [0.3, 0.4]))
+    narrow = 0.1
+    values, worst = {0: 0.0}, 0.0
+    for n in range(1, 200):
+        gap = wide if n <= switch else narrow
+        after = {}
+        for ones, value in values.items():
+            q = (ones + s) / n
+            lost = value - max(abs(q - s) - gap, 0.0) ** 2
+            for y in (0, 1):
+                after[ones + y] = max(after.get(ones + y, -math.inf), lost + (q - y) ** 2)
+        values = after
+        worst = max(v - ones * (n - ones) / n for ones, v in values.items())
+        premises = LineForecasts(fine, n, whole=True, coarser=((coarse, float(switch)),))
+        assert worst <= line_means_cost(premises)
+    plain = line_means_cost(LineForecasts(fine, 199, whole=True))
+    assert line_means_cost(premises) > plain

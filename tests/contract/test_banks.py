@@ -184,7 +184,7 @@ def test_saved_banks_come_back_and_a_crash_keeps_the_old_one(tmp_path, monkeypat
 def test_memory_of_a_stream_is_that_of_its_row():
     bank = Bank(Forecaster(seed=1))
     bank.run(np.arange(3000), np.zeros(3000))
-    assert bank.nbytes <= 3000 * 200
+    assert bank.nbytes <= 3000 * 230
     order = np.random.default_rng(0).permutation(np.repeat(np.arange(3000), 100))
     bank.run(order, np.arange(len(order)) % 2, record=False)
     widths = sum(8 * len(row_of(bank[key])) for key in range(0, 3000, 100)) * 100

@@ -25,7 +25,7 @@ from fullswap.kernels.columns import DELAY, LEVEL
 from fullswap.online.lattices import points_of
 from fullswap.online.line_rows import line_rounding
 from fullswap.theorems import LEDGER
-from fullswap.theorems.means import MeansOnALine
+from fullswap.theorems.means import LineForecasts
 
 STEPS = (0.25, 0.1, 0.05, 0.02)
 
@@ -124,7 +124,11 @@ def test_the_guarantee_without_horizon_adds_up_the_grids(late):
     rounds = forecaster.rounds
     points = points_of(forecaster.spec.levels[int(column(forecaster, LEVEL))], 2)
     assert column(forecaster, DELAY) == late
-    means = MeansOnALine(points, rounds, waiting=late, rounding=rounding)
+    level = int(column(forecaster, LEVEL))
+    coarser = tuple(
+        (points_of(forecaster.spec.levels[k], 2), forecaster.spec.end(k)) for k in range(level)
+    )
+    means = LineForecasts(points, rounds, rounding, waiting=late, coarser=coarser)
     formula = rounding + LEDGER["means on a line"].bound(means)
     assert forecaster.guarantee == pytest.approx(min(formula, rounds), rel=1e-9)
     assert len(points) > 9

@@ -262,9 +262,9 @@ def test_of_several_models_the_best_is_found():
     recalibrator = Recalibrator(models=3, seed=1)
     run = recalibrator.run(p, y)
     assert brier(run.mean, y) < 1.02 * brier(p[:, 2], y)
-    names = [certificate.title for certificate in recalibrator.certificates()]
-    assert len(names) == 1 + 4 * 7 and "model 2, recalibrated" in names[16]
-    assert all("silent" in name for name in names[1:])
+    certificates = recalibrator.certificates()
+    assert len(certificates) == 1 + 4 * 7 and "model 2, recalibrated" in certificates[16].title
+    assert all("silent" in certificate.about for certificate in certificates[1:])
 
 
 def test_a_short_log_is_not_hurt():
@@ -432,11 +432,10 @@ def test_guarantees_hold_for_events_that_are_learnt_in_parts(seed, parts):
     """All forecasts of an event are made before its outcome, and count 1/n each."""
     rng = np.random.default_rng(seed)
     recalibrator = Recalibrator(0.1, feedback="distribution", seed=1)
-    for _ in range(40):
-        y = rng.choice([0.0, 1.0, 0.5])
-        waiting = [recalibrator.predict(rng.choice([0, 0.9, rng.random()])) for _ in range(parts)]
-        for forecast in waiting:
-            recalibrator.update(y, forecast, weight=1 / parts)
+    for number in range(40):
+        for _ in range(parts):
+            recalibrator.predict(rng.choice([0, 0.9, rng.random()]), event=number)
+        recalibrator.resolve(number, rng.choice([0.0, 1.0, 0.5]))
     calibration, *excess = kind_behind(recalibrator).claims(row_of(recalibrator))
     for claim in (calibration, *excess):
         assert claim.measured <= claim.guaranteed + 1e-9
@@ -451,7 +450,7 @@ def test_claims_know_their_noise_and_the_table_of_what_came_true():
     claim = kind_behind(recalibrator).claims(row_of(recalibrator))[0]
     used = np.unique(run.issued)
     assert claim.noise == pytest.approx((used * (1 - used)).sum())
-    points, weights, means = claim.table
+    points, weights, means = recalibrator.certificate().table
     assert np.array_equal(points, used) and weights.sum() == pytest.approx(800)
     for point, weight, mean in zip(points, weights, means, strict=True):
         assert weight == (run.issued == point).sum()

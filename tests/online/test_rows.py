@@ -19,7 +19,7 @@ GROWING = {
     "line": Forecaster(seed=1),
     "chain": Forecaster(rule="stationary", seed=1),
     "log": Forecaster(loss="log", seed=1),
-    "picks": Forecaster(step=0.05, seed=1),
+    "picks": Forecaster(step=0.05, seed=1, pick_steps=True),
     "simplex": MulticlassForecaster(3, seed=1),
     "4 classes": MulticlassForecaster(4, seed=1),
     "experts": Recalibrator(None, models=2, seed=1),

@@ -23,6 +23,13 @@ CONDITIONS = {
     ),
     Subject.DISTRIBUTIONS: "For the distributions themselves, in every run.",
 }
+ABOVE = " This run is above what is guaranteed: luck of our own draws, or they were foreseen."
+BROKEN = " This run is above what is guaranteed, which cannot be: please report it."
+OTHER_EVENTS = (
+    " Nor may how often an event is forecast, or the outcomes of others that are learnt while it "
+    "waits."
+)
+"""Forecasts of one event share a draw, so what moves the forecaster meanwhile must not know it."""
 OFF = {
     Quantity.L2_CALIBRATION_ERROR: "",
     Quantity.KL_CALIBRATION_ERROR: "",
@@ -46,8 +53,10 @@ def words_of(c: Certificate) -> str:
         lines = [*_points_off(c), *_lateness(c), _sums(c)]
     if c.mass > 0 and not (c.guaranteed is None and c.after_the_fact is None):
         lines.append(CONDITIONS[c.subject])
-        if c.on_average and c.guaranteed is not None and c.measured > c.guaranteed:
-            lines[-1] += " This run is above: luck of our own draws, or they were foreseen."
+        if c.events is not None and c.subject == Subject.ISSUED:
+            lines[-1] += OTHER_EVENTS
+        if c.guaranteed is not None and not c.holds:
+            lines[-1] += ABOVE if c.on_average else BROKEN
     return "\n".join(line for line in [*lines, c.about] if line)
 
 
@@ -97,23 +106,24 @@ def _points_off(c: Certificate) -> list[str]:
     if c.points_after_the_fact is not None:
         after = f"{points(c.points_after_the_fact, up=True)}"
     if c.points_guaranteed is None:
-        found = "" if after is None else f"After the fact, for this run, at most {after} points. "
+        found = "" if after is None else f"{_after(c).capitalize()}, at most {after} points. "
         return [f"{head}; {_nothing(c)}.", f"{found}{_why(c)}"]
     if c.trivial:
         most = f"{100 * math.sqrt(c.squared_diameter):.0f}"
-        found = "" if after is None else f"After the fact, for this run, at most {after} points. "
+        found = "" if after is None else f"{_after(c).capitalize()}, at most {after} points. "
         return [
-            f"{head}; too few events for a guarantee.",
+            f"{head}; {_too_few(c)}.",
             f"{found}The guarantee is trivial (nobody can be more than {most} points off): "
             f"{_remedy(c)}.",
         ]
     known = points(c.points_guaranteed, up=True)
     ending = "with labels this late" if c.late else "whatever happens"
     lines = [f"{head}; guaranteed at most {known}, {ending}."]
-    if after is not None:
+    if after is not None and (c.after_the_fact or 0.0) < (c.guaranteed or 0.0):
         basis = "holds for labels this late" if c.late else "was known before the first forecast"
-        found = f"after the fact, for this run, it is at most {after}"
-        lines.append(f"The {known} {basis}; {found}.")
+        if not _each_counts_once(c) and not c.late:
+            basis = "needs to know no outcome"  # weights were not known before
+        lines.append(f"The {known} {basis}; {_after(c)}, it is at most {after}.")
     if c.points_guaranteed >= 0.5 and c.squared_diameter == 1 and c.quantity in ALIKE:
         lines[-1] += " Little is promised: always saying 50 % would guarantee 50."
     return lines
@@ -121,24 +131,36 @@ def _points_off(c: Certificate) -> list[str]:
 
 def _against_a_model(c: Certificate) -> list[str]:
     mass = c.mass or 1.0
-    unit = "per event" if _each_counts_once(c) else "per unit of weight"
+    once = _each_counts_once(c) or (c.events is not None and abs(mass - c.events) <= 1e-6 * mass)
+    unit = "per event" if once else "per unit of weight"
     score = "" if c.brier is None else f"{c.brier / mass:.4f} {unit}, "
     side = f"{score}{_compared(c.measured / mass)} {c.against}"
     head = f"{counted(c)}: Brier score {side}"
     if c.guaranteed is None:
         found = ""
         if c.after_the_fact is not None:
-            found = f"After the fact, for this run, {_at_most(c.after_the_fact / mass)}. "
+            found = f"{_after(c).capitalize()}, {_at_most(c.after_the_fact / mass)}. "
         return [f"{head}; {_nothing(c)}.", f"{found}{_why(c)}"]
     known = _at_most(c.guaranteed / mass)
     if c.trivial:
         trivial = f"The guarantee is trivial ({known} {unit}): {_remedy(c)}."
-        return [f"{head}; too few events for a guarantee.", trivial]
+        return [f"{head}; {_too_few(c)}.", trivial]
     lines = [f"{head}; guaranteed {known} {unit}, whatever happens."]
-    if c.after_the_fact is not None:
-        lines.append(f"That was known before the first forecast; after the fact, for this run, "
+    if c.after_the_fact is not None and c.after_the_fact < c.guaranteed:
+        lines.append(f"That was known before the first forecast; {_after(c)}, "
                      f"{_at_most(c.after_the_fact / mass)}.")  # fmt: skip
     return lines
+
+
+def _after(c: Certificate) -> str:
+    """Of a bound that was not known in advance: what it is about."""
+    return f"after the fact, {'on average over our own draws' if c.on_average else 'for this run'}"
+
+
+def _too_few(c: Certificate) -> str:
+    return f"{'no useful' if c.late else 'too few events for a'} guarantee" + (
+        " with labels this late" if c.late else ""
+    )
 
 
 def _compared(excess: float) -> str:
@@ -149,8 +171,10 @@ def _compared(excess: float) -> str:
 
 def _at_most(excess: float) -> str:
     """Worse by at most, or better by at least, so much per event."""
-    if excess < 0:
+    if -1e4 * excess >= 1:
         return f"better by at least {math.floor(-1e4 * excess) / 1e4:.4f}"
+    if excess <= 0:
+        return "not worse"
     return f"worse by at most {math.ceil(1e4 * excess - 1e-9) / 1e4:.4f}"
 
 
@@ -168,7 +192,7 @@ def _ahead(c: Certificate) -> str:
 
 def _remedy(c: Certificate) -> str:
     if c.late:
-        return "with labels this late it takes more events, or several forecasters in turn"
+        return "with labels this late it takes more events, or a forecaster for each lead time"
     return "more events, a coarser step or a given horizon make one"
 
 
@@ -176,8 +200,8 @@ def _lateness(c: Certificate) -> list[str]:
     if not c.late:
         return []
     plural = "s" if c.late > 1 else ""
-    where = "" if c.quantity == Quantity.EXCESS_BRIER else " (counted at one forecast value)"
-    return [f"Labels came up to {c.late:,} forecast{plural} late{where}."]
+    what = "forecast" if c.events is None else "other event"
+    return [f"Labels came up to {c.late:,} {what}{plural} late."]
 
 
 def _sums(c: Certificate) -> str:
@@ -199,7 +223,7 @@ def _unit(c: Certificate) -> str:
         return f"in nats, at least 2 × {counts} × points²"
     if c.squared_diameter > 1:
         return f"{counts} × points², points as distance of vectors"
-    return f"{counts} × points²"
+    return f"{counts} × points², points as shares"
 
 
 def points(share: float, up: bool = False) -> str:

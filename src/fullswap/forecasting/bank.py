@@ -299,6 +299,8 @@ class Bank:
             stream, ticket = self._find(forecast)
             stream.pending.drop([ticket])
         else:
+            if key is None:
+                checks.refuse("key", "be given where event is", key)
             stream = self._stream(key)
             stream.pending.drop(stream.pending.of_event(event_name(event)))
         self._forget_if_none_waits(stream)

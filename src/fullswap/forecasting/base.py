@@ -290,7 +290,7 @@ class OnlineForecaster(ABC):
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._settings)
-        return f"{type(self).__name__}({shown}; {self.rounds} events)"
+        return f"{type(self).__name__}({shown}; {self.rounds} forecasts)"
 
 
 class WithoutModels(OnlineForecaster):

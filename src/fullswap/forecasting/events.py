@@ -18,9 +18,12 @@ Ticket = TypeVar("Ticket")
 def refuse_sibling(ticket: Forecast) -> None:
     """A forecast that belongs to an event is not taught alone."""
     if ticket.event is not None:
+        call = f"resolve({ticket.event!r}, outcome)"
+        if ticket.key is not None:
+            call = f"resolve([{ticket.key[0]!r}], [{ticket.event!r}], [outcome])"
         raise ValueError(
             f"forecast {ticket.id} belongs to event {ticket.event!r}, whose forecasts share one "
-            f"outcome: call resolve({ticket.event!r}, outcome), or update(outcome, event=…)"
+            f"outcome: call {call}"
         )
 
 

@@ -10,19 +10,18 @@ import numpy as np
 from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate, Quantity, Subject, Table
 from fullswap.certificates.words import CONDITIONS, OFF, points
-from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, ROUNDING_MOST, ROUNDS, SHARED
+from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, REPEATS, ROUNDING_MOST, ROUNDS
 from fullswap.online.claims import Claim
 from fullswap.online.kind import Kind
 from fullswap.theorems import LEDGER
 
 IN_TURN = (
-    "use several in turn, for example one a lead time, so that each has its labels before it "
-    "forecasts again"
+    "for one, use a separate recalibrator for each lead time (fs.Bank with the lead time as key), "
+    "so that each hears its label before it forecasts again"
 )
-LATE = f"labels came late, and nothing is known for that in advance; {IN_TURN}"
+LATE = f"labels came late; {IN_TURN}"
 LATE_SCORES = (
-    "labels came late, and a comparison of Brier scores needs each before the next forecast; "
-    f"{IN_TURN}"
+    f"labels came late, and a comparison of Brier scores needs each before the next; {IN_TURN}"
 )
 
 
@@ -49,10 +48,11 @@ def mass_ahead(kind: Kind, row: Vector) -> float:
 
 def _bound_ahead(kind: Kind, row: Vector) -> float:
     level, mass, rounding = int(row[LEVEL]), float(row[MASS]), float(row[ROUNDING_MOST])
-    ahead = float(kind.spec.horizon or 0)
+    whole, ahead = kind.whole(row), float(kind.spec.horizon or 0)
     if ahead > mass:
         mass, rounding = ahead, kind.rounding_cost(level) * ahead
-    return kind.bound(mass, rounding, level, kind.waiting(row), kind.whole(row))
+        whole = whole and kind.spec.max_weight == 1.0  # else other weights are to come
+    return kind.bound(mass, rounding, level, kind.waiting(row), whole)
 
 
 def certificates_of(kind: Kind, row: Vector) -> tuple[Certificate, ...]:
@@ -72,12 +72,14 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
     known = None if broken else scale * claim.guaranteed
     # needs no label in time: recommendations are charged as they were at the forecast
     after = scale * claim.after_the_fact if math.isfinite(claim.after_the_fact) else None
+    if after is not None and known is not None and not realised:
+        after = min(known, after)
     return Certificate(
         claim.quantity,
         int(row[ROUNDS]),
         scale * claim.measured,
         known,
-        after if after is None or known is None else min(known, after),
+        after,
         LEDGER[claim.result].citation,
         broken,
         on_average=realised,
@@ -87,7 +89,7 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
         noise=None if claim.noise is None else scale * claim.noise,
         table=None if claim.table is None else _in_use(claim.table, scale),
         late=int(row[OVERLAP] if claim.in_order else row[DELAY]),
-        events=round(scale * float(row[MASS])) if row[SHARED] else None,
+        events=int(row[ROUNDS] - row[REPEATS]) if row[REPEATS] else None,
         squared_diameter=kind.squared_diameter,
         brier=None if claim.brier is None else scale * claim.brier,
         about=claim.about,

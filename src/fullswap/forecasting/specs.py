@@ -30,8 +30,8 @@ from fullswap.theorems.anytime import Schedule
 from fullswap.theorems.calibration import LogForecasts, log_loss_rounding, squared_loss
 from fullswap.theorems.learning import best_ratio, nearly_strongly_convex_cost
 from fullswap.theorems.means import (
-    MeansOfClasses,
-    MeansOnALine,
+    ClassForecasts,
+    LineForecasts,
     class_means_cost,
     line_means_cost,
 )
@@ -58,14 +58,15 @@ def line_spec(
     """Yes-or-no events, without a model."""
     ratio: float | None = None
     starts: tuple[float, ...] = (0.0,)
-    crossing, whole = rule == "crossing", feedback == "realised" and max_weight == 1.0
+    # weights are seen when they come: the grid is that of outcomes without
+    crossing, whole = rule == "crossing", feedback == "realised"
     if loss == "log":
         levels, starts = _levels(_log_theorem(), Constants(math.inf, 1.0), _log_geometry, horizon,
                                  "sines", first=2)  # fmt: skip
     elif steps is None:
         theorem = _line_theorem(tapered, crossing, whole)
         levels, starts = _levels(theorem, squared_loss(), _tapered_geometry(horizon), horizon,
-                                 "tapered", first=2)  # fmt: skip
+                                 "tapered", first=2, unit=2)  # fmt: skip
     elif pick_steps:
         levels, starts, ratio = _in_steps(steps, horizon, crossing, whole)
     else:
@@ -87,9 +88,9 @@ def simplex_spec(classes: int, horizon: int | None, feedback: str, max_weight: f
         geometry = simplex_geometry(Simplex(classes - 1), cells)
         return geometry if geometry.size <= limit else None
 
-    whole = feedback == "realised" and max_weight == 1.0
+    whole = feedback == "realised"
     theorem = _ROW_5.with_cost(
-        lambda c, n, rounds: class_means_cost(MeansOfClasses(classes, n, rounds, whole))
+        lambda c, n, rounds: class_means_cost(ClassForecasts(classes, n, rounds, whole=whole))
     )
     levels, starts = _levels(theorem, squared_loss(2.0), geometry_at, horizon, "simplex")
     return Spec(
@@ -130,13 +131,14 @@ _ROW_5 = THEOREMS["strongly convex and smooth"]
 
 def _levels(
     theorem: Theorem, constants: Constants, geometry_at: GeometryAt, horizon: int | None,
-    shape: str, first: int = 1,
+    shape: str, first: int = 1, unit: int = 1,
 ) -> Levels:  # fmt: skip
-    """The best number of cells for a horizon, or numbers that double as events go by."""
+    """The best multiple of ``unit`` cells for a horizon, or numbers that double with the events."""
     if horizon is not None:
-        # multiples of the first number: so ½ is a point of every tapered grid
-        factor, _ = theorem.tune(constants, float(horizon), lambda k: geometry_at(first * k))
-        return (Lattice(shape, first * factor),), (0.0,)
+        best, _ = theorem.tune(
+            constants, float(horizon), lambda k: geometry_at(unit * k), first // unit
+        )
+        return (Lattice(shape, unit * best),), (0.0,)
     schedule = Schedule(theorem, constants, lambda level: geometry_at(first * 2**level))
     starts = _starts(schedule)
     return tuple(Lattice(shape, first * 2**level) for level in range(len(starts))), starts
@@ -174,7 +176,7 @@ def _line_theorem(points_at: Callable[[int], Vector], crossing: bool, whole: boo
     def learning(c: Constants, n: int, rounds: float) -> float:
         points = points_at(n - 1)
         rounding = line_rounding(points) * rounds
-        return line_means_cost(MeansOnALine(points, rounds, crossing, whole, rounding=rounding))
+        return line_means_cost(LineForecasts(points, rounds, rounding, crossing, whole))
 
     return _ROW_5.with_cost(learning)
 

@@ -54,7 +54,7 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
     if version != VERSION:
         known = isinstance(version, int) and version < VERSION
         advice = (
-            "states of 0.1 cannot be read: replay the log with run(), or go on with 0.1"
+            "states of earlier versions cannot be read: replay the log with run()"
             if known
             else "upgrade fullswap to read it"
         )

@@ -47,7 +47,7 @@ from fullswap.integrations.sklearn_input import (
 
 Calibrator = Recalibrator | OneVsRest
 JOINT_CLASSES = 5
-"""Up to so many classes whole vectors are recalibrated by default: beyond, their grids are coarse."""
+"""Up to so many classes whole vectors are recalibrated by default; beyond, grids are coarse."""
 
 
 class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

@@ -13,7 +13,7 @@ about what a stream has learnt.
 - HINT: where the next search starts
 - CROWD: while an outcome is learnt, the other events that waited then or when it was forecast
 - PARTIAL: Σ g·(1 − g): 0 as long as every scale is 0 or 1
-- SHARED: events of several forecasts that were resolved at once
+- REPEATS: forecasts beyond the first of their event, which was resolved at once
 - CELLS: Σ g·δ, δ the most that a round can lose in its very cell of the grid
 """
 
@@ -32,7 +32,7 @@ about what a stream has learnt.
     HINT,
     CROWD,
     PARTIAL,
-    SHARED,
+    REPEATS,
     CELLS,
 ) = range(16)
 HEAD = 16

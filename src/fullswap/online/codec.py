@@ -20,7 +20,7 @@ MARK = b"fsrow" + VERSION.to_bytes(3, "little")
 """Eight bytes before the numbers, so that these stay aligned."""
 HEAD_NAMES = (
     "level", "rounds", "next_id", "learnt", "mass", "delay", "overlap", "rounding_most", "rounding",
-    "lost", "squares", "hint", "crowd", "partial", "shared",
+    "lost", "squares", "hint", "crowd", "partial", "repeats",
     "cells",
 )  # fmt: skip
 """The columns that all kinds share, as ``fullswap.kernels.columns`` numbers them."""

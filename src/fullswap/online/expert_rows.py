@@ -124,7 +124,7 @@ class ExpertRows(Kind):
                     Quantity.EXCESS_BRIER,
                     played - advice + gained,
                     excess,
-                    min(excess, paid + float(row[LOST]) - advice + gained),
+                    paid + float(row[LOST]) - advice + gained,
                     "recalibration keeps the skill",
                     in_order=True,
                     against=name,
@@ -142,7 +142,7 @@ class ExpertRows(Kind):
         What is known after the fact, ``paid`` + ``regret``, needs no promptness.
         """
         known = self.bound(float(row[MASS]), most, int(row[LEVEL]), self.waiting(row))
-        after = min(known, paid + regret)
+        after = paid + regret
         return Claim(
             Quantity.L2_CALIBRATION_ERROR, error, known, after, "recalibration", in_order=True,
             noise=noise,

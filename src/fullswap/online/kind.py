@@ -28,10 +28,10 @@ from fullswap.kernels.columns import (
     NEXT_ID,
     OVERLAP,
     PARTIAL,
+    REPEATS,
     ROUNDING,
     ROUNDING_MOST,
     ROUNDS,
-    SHARED,
     SQUARES,
 )
 from fullswap.kernels.events import Layout, draw_place
@@ -264,9 +264,8 @@ class Kind(ABC):
         return int(row[DELAY])
 
     def whole(self, row: Vector) -> bool:
-        """Whether all outcomes so far were learnt whole; weights are expected where announced."""
-        expected = self.spec.max_weight == 1.0 or row[ROUNDS] > 0
-        return bool(self.spec.realised and expected and row[PARTIAL] == 0)
+        """Whether all outcomes so far were learnt whole, by one point each."""
+        return bool(self.spec.realised and row[PARTIAL] == 0)
 
     @abstractmethod
     def claims(self, row: Vector) -> list[Claim]:
@@ -280,13 +279,13 @@ class Kind(ABC):
             raise ValueError(f"row must be finite, of magnitude at most {LARGEST:g}, got others")
         level, mass = row[LEVEL], row[MASS]
         rounds, slack = row[ROUNDS], slack_of(row)
-        whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT, CROWD, SHARED]]
+        whole = row[[LEVEL, ROUNDS, NEXT_ID, LEARNT, DELAY, OVERLAP, HINT, CROWD, REPEATS]]
         sound = (
             bool((whole == np.floor(whole)).all())
             and 0 <= rounds <= row[NEXT_ID] <= MOST_IDS
             and -1 <= row[LEARNT] < row[NEXT_ID]
             and 0 <= row[DELAY] <= row[OVERLAP] <= row[NEXT_ID]
-            and 0 <= 2 * row[SHARED] <= rounds
+            and 0 <= row[REPEATS] <= max(rounds - 1, 0)
             and row[CROWD] == 0  # no outcome is being learnt
             and 0 <= mass <= rounds * (1 + SLACK)
             and 0 <= level < len(self.spec.levels)

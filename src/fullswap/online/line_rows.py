@@ -9,19 +9,28 @@ import numpy as np
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import line as kernel
-from fullswap.kernels.columns import CELLS, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import (
+    CELLS,
+    DELAY,
+    LEVEL,
+    LOST,
+    MASS,
+    OVERLAP,
+    ROUNDING_MOST,
+    SQUARES,
+)
 from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
 from fullswap.theorems import LEDGER
 from fullswap.theorems.calibration import (
     PLAIN_RATE,
-    LineForecasts,
     LogForecasts,
     SteppedForecasts,
     log_loss_rounding,
     stepped_rate,
 )
+from fullswap.theorems.means import LineForecasts
 
 LARGEST_LOGIT = 40.0
 """Of what a point recommends for the log loss, ln(2G + 1) at most; with ln 2 also of its loss."""
@@ -90,8 +99,14 @@ class LineRows(Kind):
             return result.bound(SteppedForecasts(mass, len(points), gap, self.spec.ratio, waiting))
         if self.spec.loss == "log":
             return result.bound(LogForecasts(mass, len(points), rounding, waiting))
-        premises = LineForecasts(points, mass, rounding, self.crossing, whole, waiting)
+        coarser = tuple((self.points(k), self.spec.end(k)) for k in range(level))
+        premises = LineForecasts(points, mass, rounding, self.crossing, whole, waiting, coarser)
         return result.bound(premises)
+
+    def waiting(self, row: Vector) -> int:
+        """At a point; anywhere, where forecasts of a coarser grid may be learnt on a finer one."""
+        refined = row[LEVEL] > 0 and row[OVERLAP] > 0
+        return max(int(row[DELAY]), int(refined))
 
     def claims(self, row: Vector) -> list[Claim]:
         """The calibration error; in steps also the regret among multiples, or that alone."""
@@ -110,9 +125,7 @@ class LineRows(Kind):
         def claim(quantity: Quantity, own: Vector, best: Vector, after: float) -> Claim:
             """What the points lose beside the best that they could be swapped for."""
             measured = float(np.maximum(own - best, 0.0).sum())
-            return Claim(
-                quantity, measured, bound, min(bound, after), self.result, noise=noise, table=table
-            )
+            return Claim(quantity, measured, bound, after, self.result, noise=noise, table=table)
 
         if self.spec.loss == "log":
             cross = -ones * np.log(points) - (weights - ones) * np.log1p(-points)

@@ -20,7 +20,7 @@ from fullswap.online.lattices import lookup_of
 from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors
 from fullswap.theorems import LEDGER
-from fullswap.theorems.calibration import ClassForecasts
+from fullswap.theorems.means import ClassForecasts
 
 RESULT = "calibration of classes"
 STEPS_A_CELL = 100
@@ -172,7 +172,7 @@ class SimplexMeans(SimplexRows):
         error = float((weights * np.square(points - means).sum(axis=1))[used].sum())
         best = float(row[SQUARES]) - float((weights * np.square(means).sum(axis=1)).sum())
         bound = self.bound(float(row[MASS]), paid, level, self.waiting(row), self.whole(row))
-        after = min(bound, paid + float(row[LOST]) - best)
+        after = paid + float(row[LOST]) - best
         noise = chance_of(points, weights)
         return [Claim(Quantity.L2_CALIBRATION_ERROR, error, bound, after, RESULT, noise=noise)]
 
@@ -193,7 +193,8 @@ class SimplexMeans(SimplexRows):
         weights, sums = self._sums(row)
         slack = MEAN_SLACK * (1 + weights)
         fresh = self.point_columns(row)[weights == 0, MEAN:]
-        squares = np.square(sums).sum(axis=1)[weights > 0] / weights[weights > 0]
+        with np.errstate(over="ignore"):  # of masses that no outcomes had
+            squares = np.square(sums).sum(axis=1)[weights > 0] / weights[weights > 0]
         sound = (
             (weights >= 0).all()
             and abs(weights.sum() - row[MASS]) <= slack_of(row)

@@ -17,8 +17,8 @@ from fullswap.kernels.columns import (
     MASS,
     NEXT_ID,
     OVERLAP,
+    REPEATS,
     ROUNDS,
-    SHARED,
 )
 from fullswap.kernels.philox import uniform
 from fullswap.online.loop import AfterStretch, Recorded, learnt_of
@@ -144,7 +144,7 @@ class Stream:
         try:
             for ticket in tickets:
                 self.learn(ticket, outcome, scale / len(tickets))
-            self.row[SHARED] += 1.0
+            self.row[REPEATS] += len(tickets) - 1
         except BaseException:
             self.rows.put_back(self.index, before)
             self.pending.restore(*tickets)

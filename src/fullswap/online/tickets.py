@@ -120,8 +120,9 @@ class Forecast:
         drawn = checks.whole("drawn", stored[2], 0, len(weights) - 1)
         if not weights[drawn] > 0:
             checks.refuse("drawn", "be a point of positive weight", drawn)
-        name, crowd = (None, 0) if len(stored) == 4 else stored[4:]
-        event = None if name is None else event_name(key_of(name))
+        more = len(stored) == 6
+        name, crowd = stored[4:] if more else (None, 0)
+        event = None if name is None and crowd else event_name(key_of(name)) if more else None
         ticket = cls(kind, level, (number, drawn, *played), key, event)
         ticket.crowd = checks.whole("crowd", crowd, 0, number if kind.spec.models else 0)
         return ticket

@@ -32,8 +32,8 @@ from fullswap.theorems.lateness import LateOutcomes, late_cost
 from fullswap.theorems.learning import nearly_strongly_convex_cost
 from fullswap.theorems.ledger import Result
 from fullswap.theorems.means import (
-    MeansOfClasses,
-    MeansOnALine,
+    ClassForecasts,
+    LineForecasts,
     class_means_cost,
     line_means_cost,
 )
@@ -41,33 +41,6 @@ from fullswap.theorems.premises import Constants
 
 RateParameters = tuple[float, float, float]
 """(ρ, κ, switch): steps 1/(ρG) while G ≤ switch, κ/√G after."""
-
-
-@dataclass(frozen=True, eq=False)
-class LineForecasts:
-    """Yes-or-no events of total mass M, forecast on these grid points.
-
-    ``rounding`` bounds Σ g·δ_t; the rest is as for ``fullswap.theorems.means.MeansOnALine``.
-    """
-
-    points: Vector
-    mass: float
-    rounding: float
-    crossing: bool = True
-    whole: bool = False
-    waiting: int = 0
-
-
-@dataclass(frozen=True)
-class ClassForecasts:
-    """Events of K classes of total mass M, on a grid of ``size`` points of the simplex."""
-
-    classes: int
-    size: int
-    mass: float
-    rounding: float
-    whole: bool = False
-    waiting: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,14 +91,12 @@ def calibration_bound(p: LineForecasts) -> float:
     >>> round(calibration_bound(LineForecasts(points, 1e4, 1e4 / (4 * 16**2), whole=True)), 1)
     36.6
     """
-    means = MeansOnALine(p.points, p.mass, p.crossing, p.whole, p.waiting, p.rounding)
-    return min(p.mass, p.rounding + line_means_cost(means))
+    return min(p.mass, p.rounding + line_means_cost(p))
 
 
 def class_calibration_bound(p: ClassForecasts) -> float:
     """min(2M, Σδ + what the means cost)."""
-    means = MeansOfClasses(p.classes, p.size, p.mass, p.whole, p.waiting)
-    return min(2 * p.mass, p.rounding + class_means_cost(means))
+    return min(2 * p.mass, p.rounding + class_means_cost(p))
 
 
 def stepped_bound(p: SteppedForecasts) -> float:

@@ -37,11 +37,18 @@ for n ≥ 2, because ȳ − s = (q_{n−1} − s) + (y_n − s)/n, and (1 − μ
 ln n + 0.5773 − 1/(2n).
 
 *Any scales, on a crossing*: (h(s) + a·ε)·ln(1 + G) + A(s), A(s) = a²/4 + (2 − 3μ)²/4 +
-ln 2·(1 − μ(1 − μ)/2) − 2μ(1 − ln 2) + μ²(ln 2 − ½), from (1) before the summation by parts: g/m' is
-at most ln(m'/m), the penalty takes up what q is off, and Σ (g/m')² ≤ ln 2.                 (5)
+ln 2·(1 − μ(1 − μ)/2) − 2μ(1 − ln 2) + μ²(ln 2 − ½). With v = g/m', r ≤ v·(q − y)² ≤ v·h(q) +
+(h(q') − h(q)) + v²·(q − y)². Then v + v²/2 ≤ ln(m'/m); what q is off its point by u beyond the gap
+gains v·a·u and pays back g·u², together v·a²/(4m') at most, and Σ g/m'² ≤ 1; |q − y| ≤ 1 − μ/m, and
+v² ≤ ∫ dx/(x(x + 1)) over [m, m'] makes the three terms with ln 2.                          (5)
 Its part (2 − 3μ)²/4 bounds h(q_k) − h(s) + (q_k − s)²·m/G. The first two alone are at most a²/4,
 and (q_k − s)²·m is no more than the error of the point. So where G ≥ G_0 only a²/4 is charged, and
 the whole error, rounding included, is multiplied by G_0/(G_0 − 1).                        (5')
+
+*Grids that were refined.* A forecast on a coarser grid, of gap ε_ℓ, pays back beyond ε_ℓ only. The
+j-th outcome of a point comes at a mass of j at least. So the coarser grid, which ended at mass m_ℓ,
+adds (h⁺_ℓ − h⁺)·(1 + ln m_ℓ) for whole outcomes and a·(ε_ℓ − ε)·ln(2 + m_ℓ) for any scales, level
+by level; and a·ε is that of the first grid that had the point.
 
 *All points together.* Σ_s f_s(G_s) under Σ G_s = M is at most p·M + Σ_s max_G [f_s(G) − p·G] for
 every price p > 0: a number near Σ h⁺/M is close to the best.
@@ -68,6 +75,8 @@ from fullswap.theorems.premises import regret_sum
 
 EULER = 0.5773
 """At least Euler's constant, 0.57721…"""
+SMALL = 1e-6
+"""Of masses: what is lost is no more than the mass itself, and that is as good as any bound."""
 PRICES = (0.7, 1.0, 1.4)
 """Times Σ h⁺/M: prices of mass that are tried."""
 SPLITS = (0.01, 0.03, 0.1, 0.3)
@@ -75,55 +84,57 @@ SPLITS = (0.01, 0.03, 0.1, 0.3)
 
 
 @dataclass(frozen=True, eq=False)
-class MeansOnALine:
-    """Means at these points (rising, in [0, 1]), with outcomes of total mass M.
+class LineForecasts:
+    """Yes-or-no events of total mass M, forecast on these points (rising, in [0, 1]).
 
-    ``crossing``: neighbours are played so that points and recommendations have one mean.
-    ``whole``: every scale is 0 or 1, and one point learns from an outcome. ``waiting``: most others
-    that waited at a point when it learnt. ``rounding``: what stands beside the cost in a bound.
+    ``rounding`` bounds Σ g·δ_t. ``crossing``: neighbours are played so that points and
+    recommendations have one mean. ``whole``: every scale is 0 or 1, and one point learns from an
+    outcome. ``waiting``: most others that waited at a point when it learnt. ``coarser``: grids
+    before this one, coarse to fine, each with the mass at which it ended.
     """
 
     points: Vector
     mass: float
+    rounding: float = 0.0
     crossing: bool = True
     whole: bool = False
     waiting: int = 0
-    rounding: float = 0.0
+    coarser: tuple[tuple[Vector, float], ...] = ()
 
 
 @dataclass(frozen=True)
-class MeansOfClasses:
-    """Means of n points of a simplex of K classes that start at its centre."""
+class ClassForecasts:
+    """Events of K classes of total mass M, on a grid of ``size`` points of the simplex."""
 
     classes: int
     size: int
     mass: float
+    rounding: float = 0.0
     whole: bool = False
     waiting: int = 0
 
 
-def line_means_cost(p: MeansOnALine) -> float:
+def line_means_cost(p: LineForecasts) -> float:
     """What all points cost beyond rounding: (4), or the smaller of (3) and (5), and (6).
 
     Examples
     --------
     >>> even = np.arange(16) / 15
-    >>> round(line_means_cost(MeansOnALine(even, 10_000, whole=True)), 1)
+    >>> round(line_means_cost(LineForecasts(even, 10_000, whole=True)), 1)
     25.5
-    >>> round(line_means_cost(MeansOnALine(even, 10_000)), 1)
-    34.3
+    >>> round(line_means_cost(LineForecasts(even, 10_000, rounding=11.1)), 1)
+    34.5
     """
-    if p.mass <= 0:
-        return 0.0
+    if p.mass < SMALL:
+        return p.mass
     if p.waiting:
         # what waits is paid back late: only what needs no crossing is left
         size = len(p.points)
         return _no_crossing(p.points, p.mass) + size * late_cost(p.mass / size, p.waiting)
-    if p.whole and p.crossing:
-        return _whole_outcomes(p.points, p.mass)
     if not p.crossing:
         return _no_crossing(p.points, p.mass)
-    return _any_scales(p.points, p.mass, p.rounding)
+    cost = _whole_outcomes(p) if p.whole else _any_scales(p)
+    return min(cost, _no_crossing(p.points, p.mass))
 
 
 def late_cost(mass: float, waiting: int) -> float:
@@ -131,12 +142,12 @@ def late_cost(mass: float, waiting: int) -> float:
     return waiting * math.sqrt((regret_sum(mass) + 1) * math.log1p(mass))
 
 
-def class_means_cost(p: MeansOfClasses) -> float:
+def class_means_cost(p: ClassForecasts) -> float:
     """What all points cost beyond rounding, (7).
 
     Examples
     --------
-    >>> round(class_means_cost(MeansOfClasses(3, 66, 10_000, whole=True)), 1)
+    >>> round(class_means_cost(ClassForecasts(3, 66, 10_000, whole=True)), 1)
     264.9
     """
     if p.mass <= 0:
@@ -155,25 +166,43 @@ def _shape(points: Vector) -> tuple[Vector, Vector, Vector, Vector]:
     return low, 1 - 2 * low, points * (1 - points), inner
 
 
-def _whole_outcomes(points: Vector, mass: float) -> float:
-    low, a, h, gap = _shape(points)
+def _most(points: Vector) -> Vector:
+    """h⁺: the largest h within the gap of every point."""
+    _, a, h, gap = _shape(points)
+    return np.where(a > 2 * gap, h + a * gap - gap**2, 0.25)
+
+
+def _earlier(p: LineForecasts) -> tuple[Vector, Vector, Vector]:
+    """What coarser grids add: to the cost of whole outcomes, of any scales, and to every gap."""
+    whole, parts, wider = np.zeros((3, len(p.points)))
+    grids = [points for points, _ in p.coarser] + [p.points]
+    for (points, end), finer in zip(p.coarser, grids[1:], strict=True):
+        own, kept = np.searchsorted(p.points, points), np.searchsorted(finer, points)
+        narrower = _shape(points)[3] - _shape(finer)[3][kept]
+        whole[own] += (_most(points) - _most(finer)[kept]) * (1 + math.log(end))
+        parts[own] += _shape(points)[1] * narrower * math.log(2 + end)
+        wider[own] += narrower
+    return whole, parts, wider
+
+
+def _whole_outcomes(p: LineForecasts) -> float:
+    low, a, h, gap = _shape(p.points)
+    earlier, _, wider = _earlier(p)
     b = np.maximum(a - 2 * gap, 0.0)
-    most = np.where(b > 0, h + a * gap - gap**2, 0.25)
-    fixed = EULER * most + (b**2 + a**2) / 4 + a * gap
+    most = _most(p.points)
+    fixed = EULER * most + (b**2 + a**2) / 4 + a * (gap + wider) + earlier
     # what falls like 1/n; 1/(n − 1) ≤ 2/n
     falling = a**2 / 2 + h + a * (1 - low) - most / 2
 
     def at(price: float) -> float:
         roots = np.sqrt(np.maximum(most**2 - 4 * price * falling, 0.0))
-        many = np.clip((most + roots) / (2 * price), 2.0, max(mass, 2.0))
-        costs = [
-            most * np.log(n) + fixed + falling / n - price * n
-            for n in (np.full_like(many, 2), many)
-        ]
+        many = np.clip((most + roots) / (2 * price), 2.0, max(p.mass, 2.0))
+        twice = np.full_like(many, 2.0)
+        costs = [most * np.log(n) + fixed + falling / n - price * n for n in (twice, many)]
         once = np.maximum((1 - low) ** 2 - price, 0.0)  # or never
-        return price * mass + float(np.maximum.reduce([*costs, once]).sum())
+        return price * p.mass + float(np.maximum.reduce([*costs, once]).sum())
 
-    return min(at(factor * float(most.sum()) / mass) for factor in PRICES)
+    return min(at(factor * float(most.sum()) / p.mass) for factor in PRICES)
 
 
 def _no_crossing(points: Vector, mass: float) -> float:
@@ -181,12 +210,13 @@ def _no_crossing(points: Vector, mass: float) -> float:
     return len(points) * regret_sum(mass / len(points)) / 4 + float(last.sum())
 
 
-def _any_scales(points: Vector, mass: float, rounding: float) -> float:
-    low, a, h, gap = _shape(points)
+def _any_scales(p: LineForecasts) -> float:
+    low, a, h, gap = _shape(p.points)
     last = (2 - 3 * low) ** 2 / 4
     slope = h + a * gap
     two = math.log(2)
     fixed = a**2 / 4 + two * (1 - h / 2) - 2 * low * (1 - two) + low**2 * (two - 0.5)
+    fixed += _earlier(p)[1]
 
     def by_variance(price: float, least: float, most: float) -> Vector:
         """Largest slope·ln(1 + G) − price·G for masses between these two."""
@@ -195,19 +225,19 @@ def _any_scales(points: Vector, mass: float, rounding: float) -> float:
 
     def at(price: float, split: float) -> float:
         """With (5') for masses from ``split`` on."""
-        plain = min(max(0.25 / price, 1.0), split)
+        plain = 0.0 if price >= 0.25 else min(0.25 / price, split)
         few = np.minimum(
             regret_sum(plain) / 4 - price * plain + last,
             by_variance(price, 0.0, split) + fixed + last,
         )
         if split == math.inf:
-            return price * mass + float(few.sum())
+            return price * p.mass + float(few.sum())
         many = by_variance(price, split, math.inf) + fixed + a**2 / 4
-        total = price * mass + float(np.maximum(few, many).sum())
-        return total + (rounding + total) / (split - 1)
+        total = price * p.mass + float(np.maximum(few, many).sum())
+        return total + (p.rounding + total) / (split - 1)
 
-    prices = [factor * float(slope.sum()) / mass for factor in PRICES]
-    each = mass / len(points)
+    prices = [factor * float(slope.sum()) / p.mass for factor in PRICES]
+    each = p.mass / len(p.points)
     splits = [math.inf, *(share * each for share in SPLITS if share * each > 2)]
     return min(at(price, split) for price in prices for split in splits)
 
@@ -216,11 +246,11 @@ MEANS = (
     Result(
         "means on a line", "fullswap, Means",
         "what running means at grid points cost beyond rounding, for any outcomes",
-        MeansOnALine, line_means_cost,
+        LineForecasts, line_means_cost,
     ),
     Result(
         "means of classes", "fullswap, Means",
         "the same for means of several classes that start at the centre",
-        MeansOfClasses, class_means_cost,
+        ClassForecasts, class_means_cost,
     ),
 )  # fmt: skip
