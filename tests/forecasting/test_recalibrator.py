@@ -330,7 +330,7 @@ def test_late_outcomes_at_one_point_break_the_guarantee_but_teach():
     assert calibration.guaranteed is None and not calibration.holds
     assert "came late" in calibration.broken[0] and calibration.late == 5
     assert recalibrator.guarantee is None and calibration.after_the_fact > 0
-    assert "one a lead time" in str(calibration)
+    assert "for each lead time" in str(calibration)
     assert recalibrator.peek(0.9).points @ recalibrator.peek(0.9).weights == pytest.approx(
         0.3, abs=0.1
     )

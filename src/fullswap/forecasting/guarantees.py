@@ -9,7 +9,7 @@ import numpy as np
 
 from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate, Quantity, Subject, Table
-from fullswap.certificates.words import CONDITIONS, OFF, points
+from fullswap.certificates.words import CONDITIONS, OFF, points, sums
 from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, REPEATS, ROUNDING_MOST, ROUNDS
 from fullswap.online.claims import Claim
 from fullswap.online.kind import Kind
@@ -119,7 +119,7 @@ def explanation_of(kind: Kind, row: Vector) -> str:
     lattice, until = spec.levels[level], spec.end(level)
     shape = GRIDS[lattice.shape].format(cells=lattice.cells)
     if math.isfinite(until):
-        why = f"finer from a total weight of {spec.max_weight * until:.6g} on"
+        why = f"finer from a total weight of {spec.max_weight * until:,.0f} on"
     elif spec.steps is None and not spec.models and spec.horizon:
         why = f"the grid with the smallest guarantee for {spec.horizon:,} events"
     else:
@@ -129,15 +129,19 @@ def explanation_of(kind: Kind, row: Vector) -> str:
     bound, mass = guarantee_of(kind, row), mass_ahead(kind, row)
     if bound is None:
         return f"{grid}\nNo guarantee: {'; '.join(certificate.broken)} [{certificate.theorem}]."
-    known = f"{certificate.title} at most {bound:.6g} [{certificate.theorem}]"
+    known = f"{certificate.title} at most {sums(bound)} [{certificate.theorem}]"
     if mass <= 0:
         return f"{grid}\nNo horizon: the guarantee grows with the events [{certificate.theorem}]."
     ahead = replace(certificate, guaranteed=bound, mass=mass)
-    weight = "events" if spec.max_weight == 1 else "of weight"
+    weight = "events" if spec.max_weight == 1 else "of total weight"
+    if spec.max_weight == 1 and mass == 1:
+        weight = "event"
+    late = " with labels this late" if certificate.late else ""
     if ahead.trivial:
-        promise = f"Too few events for a guarantee (trivial for {mass:,.6g} {weight})"
+        promise = f"Too few events for a guarantee (trivial for {mass:,.6g} {weight}{late})"
     else:
         off = points(ahead.points_guaranteed or 0.0, up=True)
-        promise = f"Guaranteed for {mass:,.6g} {weight}: at most {off} percentage points off"
+        promise = f"Guaranteed for {mass:,.6g} {weight}{late}: at most {off} percentage points off"
         promise += OFF[certificate.quantity]
-    return f"{grid}\n{promise}; {known}.\n{CONDITIONS[certificate.subject]}"
+    alone = " Every event is to weigh 1 and to be forecast once." if kind.whole(row) else ""
+    return f"{grid}\n{promise}; {known}.\n{CONDITIONS[certificate.subject]}{alone}"
