@@ -175,6 +175,18 @@ def replayed(setting: Setting, feedback: str, played: Duel, seed: int) -> fs.For
     return forecaster
 
 
+def guaranteed_by_the_library(
+    setting: Setting, feedback: str, played: Duel, library: fs.Forecaster
+) -> float | None:
+    """What is guaranteed after these events; forecasts that share an outcome name their event."""
+    if setting.shared == 1:
+        return library.guarantee
+    named = setting.forecaster(feedback, len(played.outcomes), _FRESH)
+    blocks = np.arange(len(played.outcomes)) // setting.shared
+    named.run(played.outcomes, event=blocks, record=False, progress=False)
+    return named.certificate().guaranteed
+
+
 def measured_by_the_library(forecaster: fs.Forecaster) -> float:
     """Its calibration error."""
     for certificate in forecaster.certificates():
@@ -218,7 +230,7 @@ def rows_of(
                 f"both forecasters must have one error, got {one.error} and {theirs} "
                 f"({setting.name}, {feedback}, {events} events)"
             )
-        guaranteed = library.guarantee
+        guaranteed = guaranteed_by_the_library(setting, feedback, one, library)
         yield {
             **about, "points": len(one.points), "measured": measured,
             "margin": margin(rules, strongest, events, fresh),
@@ -278,10 +290,18 @@ def beyond(row: Row) -> bool:
 def _cell(row: Row) -> str:
     if "note" in row:
         return "–"
-    measured = number(row, "measured")
-    if row["ratio"] is None:
-        return f"{measured:.3g}, nothing is guaranteed"
-    return f"{measured:.3g} of {number(row, 'guaranteed'):.4g}: {number(row, 'ratio'):.2f}"
+    measured, guaranteed = number(row, "measured"), row.get("guaranteed")
+    if row["ratio"] is None or guaranteed is None:
+        return f"{_plain(measured)}, nothing is guaranteed"
+    error = _plain(measured)
+    if measured > number(row, "guaranteed") and "margin" in row:  # the luck of some draws
+        error += f" ± {_plain(number(row, 'margin'))}"
+    return f"{error} of {_plain(number(row, 'guaranteed'))}: {number(row, 'ratio'):.2f}"
+
+
+def _plain(value: float) -> str:
+    """Three figures, or all before the point."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

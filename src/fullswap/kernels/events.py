@@ -55,6 +55,8 @@ DONE, NO_ROOM, NARROW = range(3)
 """Why the loop stopped: all events are through · a row must grow · a support is too wide."""
 AHEAD = 8
 """Events whose rows are fetched from memory in advance: latency hides behind the work."""
+LINES_AHEAD = 6
+"""Lines of memory of such a row: a forecaster's row of a thousand events."""
 LINE_OF_MEMORY = 8
 """Floats in what the processor fetches at once."""
 INLINE: Any = {"forceinline": True, "error_model": "numpy"}
@@ -237,7 +239,7 @@ def _fetch_ahead(arena, start, words, streams, t):
         _fetch(words, 2 * streams[t + 2 * AHEAD])
     if t + AHEAD < streams.shape[0]:
         place = start[streams[t + AHEAD]]
-        for k in range(4):
+        for k in range(LINES_AHEAD):
             _fetch(arena, place + LINE_OF_MEMORY * k)
 
 
