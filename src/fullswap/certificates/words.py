@@ -97,6 +97,8 @@ def _each_counts_once(c: Certificate) -> bool:
 
 def _points_off(c: Certificate) -> list[str]:
     off = f"on average {points(c.points or 0.0)} percentage points off{OFF[c.quantity]}"
+    if c.squared_diameter > 1:
+        off += ", as distance of vectors"
     if c.points_noise is not None:
         exact = c.subject == Subject.ISSUED and _each_counts_once(c)  # weights show less
         upto = "" if exact else "up to "
@@ -221,8 +223,6 @@ def _unit(c: Certificate) -> str:
         counts = "weight"
     if c.quantity == Quantity.KL_CALIBRATION_ERROR:
         return f"in nats, at least 2 × {counts} × points²"
-    if c.squared_diameter > 1:
-        return f"{counts} × points², points as distance of vectors"
     return f"{counts} × points², points as shares"
 
 
