@@ -66,9 +66,10 @@ class Line(LineRows):
 
 
 def check_pair(numbers: list[float], size: int) -> tuple[int, int, float]:
-    """Neighbours on a grid, or one point twice, and the share of the first: then all."""
+    """Neighbours on a grid, or an end of it twice, and the share of the first: then all."""
     left, right = check_indices(numbers[:2], size)
-    if right - left != 1 and (right != left or numbers[2] != 1):
+    alone = right == left and numbers[2] == 1 and left in (0, size - 1)
+    if right - left != 1 and not alone:
         raise ValueError(f"play must be on neighbours, got {left} and {right}")
     check_shares([numbers[2], 1 - numbers[2]])
     return left, right, float(numbers[2])
