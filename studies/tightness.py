@@ -269,7 +269,8 @@ def markdown(rows: Sequence[Row]) -> str:
     intro = (
         f"Measured by `make tightness` ({provenance()['revision']}): the largest calibration "
         "error that a search over adversaries found, beside the guarantee known beforehand, and "
-        "its share of it. Realised feedback: means over draws that the search had not seen. The "
+        "its share of it. Realised feedback: means over draws that the search had not seen, with "
+        "their standard error (±) where they lie above what is guaranteed on average. The "
         "last column is exact: no adversary can do more in so few events."
     )
     return "\n\n".join([intro, *parts])
