@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from contract.makers import MAKERS, column, kind_behind, nbytes_of, row_of
 from fullswap import Forecaster, Recalibrator
+from fullswap.certificates.words import sums
 from fullswap.forecasting import OneVsRest, OnlineForecasting
 from fullswap.kernels.columns import LEVEL
 
@@ -182,7 +183,7 @@ def test_what_is_guaranteed_is_kept_or_its_absence_explained(maker, seed):
     first = forecaster.certificate()
     assert (forecaster.guarantee is None) == bool(first.broken)
     assert first.guaranteed is None or first.guaranteed <= forecaster.guarantee
-    known = "No guarantee: " if first.broken else f"{forecaster.guarantee:.6g}"
+    known = "No guarantee: " if first.broken else f"at most {sums(forecaster.guarantee)} ["
     assert known in forecaster.explain()
 
 
