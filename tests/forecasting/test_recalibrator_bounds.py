@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from fullswap.online.expert_rows import premises_of, spread_of
 from fullswap.online.lattices import Lattice, points_of
+from fullswap.theorems.means import own_mean_cost
 from fullswap.theorems.premises import regret_sum
-from fullswap.theorems.recalibration import IN_PARTS, own_mean_cost, recalibration_bound
+from fullswap.theorems.recalibration import IN_PARTS, recalibration_bound
 
 
 def vector_cost(s):

@@ -28,7 +28,8 @@ from fullswap.online.claims import Claim
 from fullswap.online.kind import SLACK, Kind, slack_of
 from fullswap.online.lattices import Lattice, points_of
 from fullswap.theorems import LEDGER
-from fullswap.theorems.recalibration import OWN_PRIOR, Excess, Recalibration, own_mean_cost
+from fullswap.theorems.means import own_mean_cost
+from fullswap.theorems.recalibration import OWN_PRIOR, Excess, Recalibration
 
 RAW_PRIOR = 0.5
 """Prior weight of the models as they are, the pool of several among them: most need little."""
@@ -193,7 +194,7 @@ def spread_of(lattice: Lattice, classes: int) -> float:
     """
     points = points_of(lattice, classes)
     if points.ndim == 1:
-        return math.fsum(map(own_mean_cost, points.tolist()))
+        return math.fsum(own_mean_cost(points))
     square, least = np.square(points).sum(axis=1), points.min(axis=1)
     farthest = 1 - 2 * least + square
     return float((np.square(2 * (square - least) + farthest) / (4 * farthest)).sum())

@@ -19,7 +19,7 @@ from fullswap.online.claims import Claim, chance_of
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play, grids_of, slack_of
 from fullswap.online.line import check_pair, lifted_pair
-from fullswap.online.line_rows import mean_outcomes, sums_agree
+from fullswap.online.line_rows import line_rounding, mean_outcomes, sums_agree
 from fullswap.online.plays import check_unit
 from fullswap.theorems.recalibration import IMAGINED
 
@@ -128,8 +128,7 @@ class Experts(ExpertRows):
 
     def rounding_cost(self, level: int) -> float:
         """A quarter of the squared gap, or the square of what is beyond the ends."""
-        points = self.points(level)
-        return float(max(np.diff(points).max() ** 2 / 4, points[0] ** 2, (1 - points[-1]) ** 2))
+        return line_rounding(self.points(level))
 
     def claims(self, row: Vector) -> list[Claim]:
         """Calibration error first, then the excess Brier score against each expert."""

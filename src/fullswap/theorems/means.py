@@ -66,6 +66,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -158,8 +159,17 @@ def class_means_cost(p: ClassForecasts) -> float:
     return p.size * (spread * own + late)
 
 
-def _shape(points: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-    """μ, a, h and the gap on the side of ½ of every point."""
+Shape = tuple[Vector, Vector, Vector, Vector]
+
+
+def _shape(points: Vector) -> Shape:
+    """μ, a, h and the gap on the side of ½ of every point; not to be written."""
+    return _shape_of(np.ascontiguousarray(points, dtype=float).tobytes())
+
+
+@lru_cache(maxsize=32)  # certificates of many streams ask for the same few grids
+def _shape_of(grid: bytes) -> Shape:
+    points = np.frombuffer(grid)
     gaps = np.diff(points)
     low = np.minimum(points, 1 - points)
     inner = np.where(points <= 0.5, np.append(gaps, 0.0), np.insert(gaps, 0, 0.0))
@@ -174,10 +184,19 @@ def _most(points: Vector) -> Vector:
 
 def _earlier(p: LineForecasts) -> tuple[Vector, Vector, Vector]:
     """What coarser grids add: to the cost of whole outcomes, of any scales, and to every gap."""
-    whole, parts, wider = np.zeros((3, len(p.points)))
-    grids = [points for points, _ in p.coarser] + [p.points]
-    for (points, end), finer in zip(p.coarser, grids[1:], strict=True):
-        own, kept = np.searchsorted(p.points, points), np.searchsorted(finer, points)
+    key = tuple((points.tobytes(), end) for points, end in p.coarser)
+    return _earlier_of(key, p.points.tobytes())
+
+
+@lru_cache(maxsize=32)
+def _earlier_of(
+    coarser: tuple[tuple[bytes, float], ...], last: bytes
+) -> tuple[Vector, Vector, Vector]:
+    final = np.frombuffer(last)
+    whole, parts, wider = np.zeros((3, len(final)))
+    grids = [np.frombuffer(grid) for grid, _ in coarser] + [final]
+    for points, finer, (_, end) in zip(grids, grids[1:], coarser, strict=False):
+        own, kept = np.searchsorted(final, points), np.searchsorted(finer, points)
         narrower = _shape(points)[3] - _shape(finer)[3][kept]
         whole[own] += (_most(points) - _most(finer)[kept]) * (1 + math.log(end))
         parts[own] += _shape(points)[1] * narrower * math.log(2 + end)
@@ -205,14 +224,26 @@ def _whole_outcomes(p: LineForecasts) -> float:
     return min(at(factor * float(most.sum()) / p.mass) for factor in PRICES)
 
 
+def own_mean_cost(points: Vector) -> Vector:
+    """(2 − 3μ)²/4 of every point: the constant of (3).
+
+    Examples
+    --------
+    >>> own_mean_cost(np.array([0.0, 0.5]))
+    array([1.    , 0.0625])
+    """
+    cost: Vector = (2 - 3 * np.minimum(points, 1 - points)) ** 2 / 4
+    return cost
+
+
 def _no_crossing(points: Vector, mass: float) -> float:
-    last = (2 - 3 * np.minimum(points, 1 - points)) ** 2 / 4
+    last = own_mean_cost(points)
     return len(points) * regret_sum(mass / len(points)) / 4 + float(last.sum())
 
 
 def _any_scales(p: LineForecasts) -> float:
     low, a, h, gap = _shape(p.points)
-    last = (2 - 3 * low) ** 2 / 4
+    last = own_mean_cost(p.points)
     slope = h + a * gap
     two = math.log(2)
     fixed = a**2 / 4 + two * (1 - h / 2) - 2 * low * (1 - two) + low**2 * (two - 0.5)

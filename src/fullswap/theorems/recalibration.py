@@ -104,7 +104,7 @@ def recalibration_bound(p: Recalibration) -> float:
     Examples
     --------
     >>> grid = [i / 20 for i in range(21)]
-    >>> spread = sum(own_mean_cost(s) for s in grid)
+    >>> spread = sum((2 - 3 * min(s, 1 - s)) ** 2 / 4 for s in grid)
     >>> round(recalibration_bound(Recalibration(10_000, 21, 10_000 / 1600, spread)), 1)
     77.8
     """
@@ -116,17 +116,6 @@ def recalibration_total(p: Recalibration) -> float:
     own = p.squared_diameter / 2 * math.log(1 / OWN_PRIOR)
     own += p.variance * regret_sum(p.mass / p.points)
     return p.rounding + p.spread + p.points * own
-
-
-def own_mean_cost(point: float) -> float:
-    """c_s = (2 − 3·min(s, 1 − s))²/4 on [0, 1].
-
-    Examples
-    --------
-    >>> own_mean_cost(0.0), own_mean_cost(0.5)
-    (1.0, 0.0625)
-    """
-    return (2 - 3 * min(point, 1 - point)) ** 2 / 4
 
 
 def excess_bound(p: Excess) -> float:
