@@ -1,0 +1,1 @@
+"""Outcomes and probabilities as people have them -> checked arrays."""
