@@ -11,6 +11,7 @@ from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.metrics.bins import ROUNDING, cube_root, equal_mass
+from fullswap.metrics.cells import Cells
 from fullswap.metrics.groups import Groups, distinct_rows, sums_by
 from fullswap.metrics.reading import read_events
 
@@ -108,3 +109,30 @@ def consistency_band(forecast: Vector, trials: Vector, level: float) -> tuple[Ve
     high = binom.ppf((1 + level) / 2, counts, forecast)
     low, high = np.minimum(low, np.floor(mean)), np.maximum(high, np.ceil(mean))
     return np.clip(low / counts, 0, 1), np.clip(high / counts, 0, 1)
+
+
+def expected_outside(forecast: Vector, trials: Vector, level: float) -> float:
+    """How many groups of a calibrated forecaster lie outside `consistency_band`, on average.
+
+    Counted for equal forecasts in a group; at most (1 − level) for each group, and less where
+    groups are small, because frequencies jump.
+
+    Examples
+    --------
+    >>> expected_outside(np.array([0.5]), np.array([10.0]), 0.9)
+    0.0215
+    """
+    from scipy.stats import binom
+
+    counts = np.maximum(np.floor(trials * (1 + ROUNDING)), 1.0)
+    low, high = (np.rint(end * counts) for end in consistency_band(forecast, trials, level))
+    return float(np.sum(binom.cdf(low - 1, counts, forecast) + binom.sf(high, counts, forecast)))
+
+
+def cells_of(events: Groups) -> Cells:
+    """Events summed by forecast."""
+    rows, kinds = distinct_rows(events.forecasts)
+    merged = events.merged(kinds, len(rows), rows)
+    squares = sums_by(kinds, np.square(events.weights), len(rows))
+    counts = np.bincount(kinds, minlength=len(rows)).astype(float)
+    return Cells(rows[:, 0], merged.weights, merged.sums[:, 0], counts, squares)
