@@ -1,0 +1,149 @@
+"""Reports as HTML: one file that needs nothing else, and a small piece for notebooks."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from fullswap.checking import page_parts as parts
+from fullswap.checking.page_parts_figures import Picture, picture_of, pictures_of
+from fullswap.checking.page_parts_svg import MISSING, Palette, themed_svg
+from fullswap.checking.page_parts_words import counted, odds, points, score, share
+
+MOST_SEGMENTS = 50
+"""Rows of the table of segments; the rest are counted."""
+MOST_DATA = 40_000
+"""Bytes of the copy for machines; a longer one is left out."""
+MOST_MODELS = 8
+"""Models of a comparison that get a picture each."""
+
+
+def page_of(check: Any, *, title: str | None = None) -> str:
+    """A whole HTML page about one check, without scripts and without any request.
+
+    Parameters
+    ----------
+    check
+        A `Check`.
+    title
+        Heading of the page, by default "Calibration check".
+    """
+    palette = Palette()
+    pictures = pictures_of(check, palette)
+    shown = check.segments[:MOST_SEGMENTS]
+    failed = parts.failed_certainties(check)
+    return _filled(
+        "page.html",
+        palette,
+        title=title or "Calibration check",
+        check=check,
+        answers=parts.answers_of(check),
+        first=pictures[0],
+        pictures=pictures[1:],
+        segments=shown,
+        segments_left=len(check.segments) - len(shown),
+        facts=parts.facts_of(check),
+        notes=[*([failed] if failed else []), *check.notes],
+        data=_data(check),
+    )
+
+
+def fragment_of(check: Any) -> str:
+    """A card for notebooks: verdict, four numbers, and the reliability diagram."""
+    palette = Palette()
+    return _filled(
+        "fragment.html",
+        palette,
+        check=check,
+        answers=parts.answers_of(check),
+        picture=picture_of(check, "reliability", palette, "n"),
+    )
+
+
+def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
+    """A whole HTML page about several models on the same events.
+
+    Parameters
+    ----------
+    comparison
+        A `Comparison`.
+    title
+        Heading of the page, by default "Calibration of … models".
+    """
+    palette = Palette()
+    checks: dict[str, Any] = comparison.checks
+    lowest = min(checks, key=lambda name: checks[name].brier.score)
+    plane = Picture(
+        "plane",
+        "Miscalibration and discrimination",
+        f"{counted(len(checks), 'model')} by miscalibration and discrimination of the Brier "
+        f"score; the lowest score is {score(checks[lowest].brier.score)}, by {lowest}.",
+        "Across: what miscalibration costs. Up: what telling events apart gains. Better models "
+        "are nearer to the top left.",
+        "",
+    )
+    return _filled(
+        "comparison.html",
+        palette,
+        title=title or f"Calibration of {counted(len(checks), 'model')}",
+        checks=checks,
+        lowest=lowest,
+        plane=plane,
+        plane_svg=themed_svg(comparison.plot, "f-plane", plane.label, palette),
+        pictures={
+            name: picture_of(check, "reliability", palette, f"f{place}")
+            for place, (name, check) in enumerate(checks.items())
+            if place < MOST_MODELS
+        },
+        answers={name: parts.answers_of(check) for name, check in checks.items()},
+        data=_data(comparison),
+    )
+
+
+def _filled(template: str, palette: Palette, **values: Any) -> str:
+    """The template with these values; text that no file could hold is replaced."""
+    from fullswap import __version__
+
+    text = _environment().get_template(template).render(
+        **values, palette=palette, version=__version__
+    )  # fmt: skip
+    return str(text).encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _environment() -> Any:
+    try:
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    folder = files("fullswap.checking") / "templates"
+
+    def source(name: str) -> str:
+        return (folder / name).read_text(encoding="utf-8")
+
+    environment = Environment(
+        loader=FunctionLoader(source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        points=points, score=score, odds=odds, share=share, kind=parts.kind_of, counted=counted
+    )
+    environment.filters["safe_svg"] = Markup
+    environment.globals["style"] = Markup(source("page.css"))
+    environment.globals["fragment_style"] = Markup(source("fragment.css"))
+    return environment
+
+
+def _data(check: Any) -> str | None:
+    """The numbers for machines, where they are few; never able to end its element."""
+    data = check.to_json()
+    text = data if isinstance(data, str) else json.dumps(data)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text if len(text.encode("utf-8", "replace")) <= MOST_DATA else None
