@@ -19,6 +19,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Bank": "fullswap.forecasting",
     "Certificate": "fullswap.certificates",
+    "Check": "fullswap.checking",
+    "Comparison": "fullswap.checking",
     "Forecast": "fullswap.forecasting",
     "Forecaster": "fullswap.forecasting",
     "FullSwapLearner": "fullswap.template",
@@ -28,10 +30,12 @@ _HOMES = {
     "OneVsRest": "fullswap.forecasting",
     "Recalibrator": "fullswap.forecasting",
     "Record": "fullswap.base.records",
+    "check": "fullswap.checking",
     "simulate": "fullswap.play",
 }
 _MODULES = (
     "adversaries",
+    "checking",
     "forecasting",
     "games",
     "grids",

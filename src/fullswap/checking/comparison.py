@@ -7,7 +7,7 @@ from typing import Any
 
 from fullswap.base.files import write_text
 from fullswap.checking import export
-from fullswap.checking.check import Check
+from fullswap.checking.answer import Check
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import capital
 

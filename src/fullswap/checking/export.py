@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from fullswap.checking import words
 from fullswap.checking.words import odds, percent, points
 
 if TYPE_CHECKING:
-    from fullswap.checking.check import Check
+    from fullswap.checking.answer import Check
     from fullswap.checking.comparison import Comparison
 
 SHOWN_SEGMENTS = 50
@@ -85,7 +87,11 @@ def how_sure(c: Check) -> str:
         more = f" and {len(e.impossible) - 5:,} more" if len(e.impossible) > 5 else ""
         return f"certain and wrong in row {rows}{more}: no calibrated forecaster is"
     now = f"now {evidence_text(e.log10)}"
-    return f"evidence at most {evidence_text(e.log10_most)} ({words.at(c, e.most_at)}), {now}"
+    if e.log10_most <= 0:
+        return f"no evidence against it at any time ({now})"
+    return (
+        f"evidence {evidence_text(e.log10_most)} at its highest ({words.at(c, e.most_at)}), {now}"
+    )
 
 
 def evidence_text(log10: float) -> str:
@@ -114,7 +120,7 @@ def segment_lines(c: Check) -> list[str]:
     return [*lines, f"and {hidden:,} more"] if hidden > 0 else lines
 
 
-def table_lines(rows: list[tuple[str, ...]]) -> list[str]:
+def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns side by side, the first and the last to the left, numbers to the right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     ends = (0, len(widths) - 1)
@@ -218,10 +224,9 @@ def frame_from(rows: list[dict[str, Any]]) -> Any:
 
 def _pandas() -> Any:
     try:
-        import pandas
+        return import_module("pandas")
     except ImportError as error:
         raise ImportError("frames need pandas: pip install 'fullswap[frames]'") from error
-    return pandas
 
 
 def comparison_rows(comparison: Comparison) -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ from fullswap.base.protocols import Indices, Vector
 from fullswap.checking.evidence import Evidence, EvidenceRun
 from fullswap.checking.segments import SegmentColumn
 from fullswap.checking.settings import Settings
-from fullswap.metrics.cells import Cells, CellTally
+from fullswap.metrics.cell_tally import CellTally
+from fullswap.metrics.cells import Cells
 from fullswap.metrics.windows import Windows, WindowTally
 
 MOST_ROWS = 2_000_000
@@ -49,11 +50,10 @@ class Sums:
             return self._tally.cells()
         if len(self._parts) == 1:
             return Cells.of_events(*self._parts[0])
-        columns = list(zip(*self._parts, strict=True))
-        y, p, weight, event = (
-            None if column[0] is None else np.concatenate(column) for column in columns
+        columns: Any = zip(*self._parts, strict=True)
+        return Cells.of_events(
+            *(None if column[0] is None else np.concatenate(column) for column in columns)
         )
-        return Cells.of_events(y, p, weight, event)
 
 
 class Questions:
@@ -127,9 +127,9 @@ class Gathered:
         """See `Questions.cells`."""
         return self._questions.cells()
 
-    def windows(self) -> Windows:
+    def windows(self, inflation: float) -> Windows:
         """Error over time; of the likeliest class, if there are several."""
-        return self._windows.windows()
+        return self._windows.windows(inflation=inflation)
 
     def evidence(self) -> Evidence:
         """Of the whole log."""
@@ -157,7 +157,7 @@ class _Segments:
     def __init__(self, classes: int, settings: Settings) -> None:
         self.classes = classes
         self.questions: list[Questions] = []
-        self.evidence = EvidenceRun(classes=classes, step=settings.step, streams=0)
+        self.evidence = EvidenceRun(classes=classes, step=settings.step, checkpoints=2)
 
     def add(
         self, codes: Indices, count: int, y: Vector, p: Any, weight: Vector | None,
@@ -166,7 +166,7 @@ class _Segments:
         while len(self.questions) < count:
             most = MOST_ROWS // 10
             self.questions.append(Questions(self.classes, most, SEGMENT_WIDTH))
-        self.evidence.add(y, p, weight=power, event=event, stream=codes, streams=count)
+        self.evidence.add(y, p, weight=power, event=event, stream=codes)
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(count + 1))
         for k in range(count):

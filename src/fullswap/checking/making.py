@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
-from fullswap.checking.check import Check, Recalibrated
+from fullswap.checking.answer import Check, Recalibrated
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.evidence import e_bh
 from fullswap.checking.gather import Gathered
@@ -16,6 +16,7 @@ from fullswap.checking.segments import Segment, SegmentColumn
 from fullswap.checking.settings import Settings
 from fullswap.checking.sizes import metrics_of, part_of, pooled, total_brier
 from fullswap.checking.verdict import size_of, verdict_of
+from fullswap.grids.steps import steps_of
 from fullswap.inputs import Log, log_of
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import decompose
@@ -113,7 +114,7 @@ def check(
     'no evidence of miscalibration'
     """
     settings = Settings(
-        n_bins=n_bins, strategy=strategy, tolerance=tolerance, level=level, step=_step(step),
+        n_bins=n_bins, strategy=strategy, tolerance=tolerance, level=level, step=as_step(step),
         band=band, recalibrate=bool(recalibrate), seed=seed,
     )  # fmt: skip
     log = log_of(
@@ -134,7 +135,7 @@ def check_log(log: Log, settings: Settings) -> Check | Comparison:
 
 
 def _check_one(log: Log, settings: Settings) -> Check:
-    p = log.p
+    p: Any = log.p
     known = ~np.isnan(log.y) & ~np.isnan(p if p.ndim == 1 else p[:, 0])
     if not known.any():
         raise ValueError("y_true must hold an outcome beside a probability, got none")
@@ -163,11 +164,11 @@ def finish(gathered: Gathered, log: Log, times: Any, pending: int) -> Check:
         *parts, top = parts
         main = top
         error, chance = pooled([(part.error, part.chance) for part in parts])
-    evidence, windows = gathered.evidence(), gathered.windows()
+    evidence, windows = gathered.evidence(), gathered.windows(main.cells.inflation)
     seen = smallest_seen(main.cells, settings.threshold)
     size = size_of(error, chance, windows)
     recalibrated = _recalibrated(gathered) if settings.recalibrate else None
-    brier = total_brier(cells[: max(classes, 2) if classes > 2 else 1], main, settings)
+    brier = total_brier([main] if classes == 2 else parts)
     log_loss = decompose(main.cells, "log") if classes == 2 else None
     segments = _segments(gathered)
     made = Check(
@@ -187,12 +188,9 @@ def _names(labels: list[str], classes: int) -> list[str]:
     return [labels[-1] if labels else "yes"] if classes == 2 else [*labels, "the likeliest class"]
 
 
-def _step(step: Any) -> float | None:
-    if step is None:
-        return None
-    from fullswap.forecasting.specs import steps_of
-
-    return 1.0 / steps_of(step)
+def as_step(step: Any) -> float | None:
+    """A step as a share: 0.05, "5%"; None if there is none."""
+    return None if step is None else 1.0 / steps_of(step)
 
 
 def _segments(gathered: Gathered) -> list[Segment]:
@@ -202,7 +200,7 @@ def _segments(gathered: Gathered) -> list[Segment]:
     for column, questions, evidence in gathered.segments():
         costs, made = [], []
         for k, cells in enumerate(questions):
-            if not len(cells) or not evidence[k].events:
+            if k >= len(evidence) or not evidence[k].events:
                 continue
             own = cells if gathered.classes == 2 else cells[:-1]
             parts = [part_of("", one, settings, curve=False) for one in own]
@@ -219,7 +217,8 @@ def _segments(gathered: Gathered) -> list[Segment]:
             replace(segment, share_of_miscalibration=cost / total if total > 0 else None)
             for segment, cost in zip(made, costs, strict=True)
         ]
-    flags = e_bh(np.array([s.evidence.log10_most for s in found]), settings.level)
+    # evidence as it is now: the largest ever is not an e-value
+    flags = e_bh(np.array([s.evidence.log10 for s in found]), settings.level)
     flagged = [replace(s, flagged=bool(f) or len(s.evidence.impossible) > 0)
                for s, f in zip(found, flags, strict=True)]  # fmt: skip
     return sorted(flagged, key=lambda s: -s.beyond)
@@ -242,13 +241,13 @@ def _recalibrated(gathered: Gathered) -> Recalibrated | None:
     assert record is not None
     after = record.mean if gathered.classes == 2 else record.mean / record.mean.sum(1)[:, None]
     after = np.clip(after, 0.0, 1.0)
-    pair = (None, None)
+    both: list[Cells | None] = [None, None]
     if gathered.classes == 2:
-        pair = (Cells.of_events(y, p, weight), Cells.of_events(y, after, weight))
+        both = [Cells.of_events(y, said, weight) for said in (p, after)]
     return Recalibrated(
         len(y), brier_score(result, p, weight), brier_score(result, after, weight),
         log_loss(result, p, weight), log_loss(result, after, weight),
-        *pair,
+        *both,
     )  # fmt: skip
 
 

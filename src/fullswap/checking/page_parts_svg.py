@@ -56,9 +56,7 @@ class Palette:
         return "".join(f"{name}:{pair[dark]};" for pair, name in self.names.items())
 
 
-def themed_svg(
-    draw: Callable[[], Figure], name: str, label: str, palette: Palette
-) -> str:
+def themed_svg(draw: Callable[[], Figure], name: str, label: str, palette: Palette) -> str:
     """The figure that `draw` makes, as an SVG element whose ids begin with `name`.
 
     `label` says in one sentence what is seen; the colours join `palette`.

@@ -80,7 +80,9 @@ def times(log10: float) -> str:
     value = 10.0**log10
     for size, word in ((1e9, " billion"), (1e6, " million")):
         if value >= size:
-            return f"{value / size:.2g}{word}" if value < 100 * size else f"{value / size:.0f}{word}"
+            return (
+                f"{value / size:.2g}{word}" if value < 100 * size else f"{value / size:.0f}{word}"
+            )
     if value < 10:
         return f"{value:.2g}"
     # Rounded down, because it is said with "at most".

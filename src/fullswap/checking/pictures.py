@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fullswap.base import checks
 
 if TYPE_CHECKING:
-    from fullswap.checking.check import Check
+    from fullswap.checking.answer import Check
 
 KINDS = ("reliability", "evidence", "windows", "segments", "benefit", "murphy", "classes")
 

@@ -17,7 +17,7 @@ from fullswap.metrics.cox import cox_of
 from fullswap.metrics.groups import Groups
 
 if TYPE_CHECKING:
-    from fullswap.checking.check import Check, ClassPart
+    from fullswap.checking.answer import Check, ClassPart
 
 SMOOTH_CELLS = 20_000
 """Cells up to which the smooth calibration error is worked out exactly."""
@@ -25,7 +25,7 @@ SMOOTH_CELLS = 20_000
 
 def part_of(label: str, cells: Cells, settings: Settings, curve: bool = True) -> ClassPart:
     """Error, chance, curve and direction of one yes/no question."""
-    from fullswap.checking.check import ClassPart
+    from fullswap.checking.answer import ClassPart
 
     bins = bins_of(cells, settings.n_bins, settings.strategy)
     chance = chance_of(cells, bins, None if curve else 200, settings.seed)
@@ -46,12 +46,11 @@ def pooled(parts: list[tuple[float, Chance]]) -> tuple[float, Chance]:
     return error, Chance(median, high, level, chances[0].draws)
 
 
-def total_brier(cells: list[Cells], main: ClassPart, settings: Settings) -> ScoreDecomposition:
+def total_brier(parts: list[ClassPart]) -> ScoreDecomposition:
     """Brier score and its parts, summed over the classes."""
-    parts = [decompose(one, "brier") for one in cells]
-    names = ("score", "miscalibration", "discrimination", "uncertainty")
-    sums = [sum(getattr(part, name) for part in parts) for name in names]
-    return ScoreDecomposition(*sums, chance=None)
+    own = [decompose(part.cells, "brier", part.curve.chance) for part in parts]
+    names = ("score", "miscalibration", "discrimination", "uncertainty", "chance")
+    return ScoreDecomposition(*(sum(getattr(part, name) for part in own) for name in names))
 
 
 def metrics_of(c: Check) -> dict[str, float | None]:

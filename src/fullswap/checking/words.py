@@ -14,7 +14,7 @@ from fullswap.checking.verdict import (
 )
 
 if TYPE_CHECKING:
-    from fullswap.checking.check import Check
+    from fullswap.checking.answer import Check
 
 RARE = 0.1
 """Where the mean outcome is below it, errors are told in relation to it as well."""
@@ -107,7 +107,7 @@ def _worst(c: Check) -> str:
 
 def _since(c: Check) -> str:
     start = c.evidence.since
-    if start is None or c.rows == 0 or start < 0.1 * c.rows:
+    if start < 0.1 * c.rows:
         return ""
     return f"Off since about {at(c, start, bare=True)}."
 

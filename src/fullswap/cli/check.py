@@ -57,8 +57,8 @@ def check(
 ) -> None:  # fmt: skip
     """Is this forecaster calibrated? How far off, which way, at what cost, and how sure."""
     from fullswap.checking.files import check_file
-    from fullswap.checking.settings import Settings
     from fullswap.checking.making import as_step
+    from fullswap.checking.settings import Settings
 
     if fail_on not in VERDICTS:
         raise typer.BadParameter(f"--fail-on must be {', '.join(VERDICTS)}, got {fail_on!r}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from fullswap.base.protocols import Vector
 from fullswap.inputs.columns import Column
 

@@ -66,7 +66,9 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
     for k, (name, curve) in enumerate(curves.items()):
         label = style.plain(str(name), LONGEST_NAME)
         kept = corners(thetas, curve)
-        ax.plot(thetas[kept], curve[kept], linewidth=1.5, label=label, gid=f"model-{k + 1}", **looks[k])
+        ax.plot(
+            thetas[kept], curve[kept], linewidth=1.5, label=label, gid=f"model-{k + 1}", **looks[k]
+        )
     style.tidy(ax)
     ax.set(xlim=(0, thetas[-1]), xlabel="act when the forecast is at least")
     ax.set_ylabel("mean loss (elementary score)")

@@ -16,8 +16,15 @@ from fullswap.metrics.corp import Curve
 from fullswap.metrics.groups import Groups, l2_of
 from fullswap.metrics.scores import brier_of
 from fullswap.report import style
-from fullswap.report.bands import ROUNDING, Dots, cells_of, consistency_band, group_events
-from fullswap.report.bands import expected_outside, yes_no_events
+from fullswap.report.bands import (
+    ROUNDING,
+    Dots,
+    cells_of,
+    consistency_band,
+    expected_outside,
+    group_events,
+    yes_no_events,
+)
 from fullswap.report.scale import Scale, scale_of
 from fullswap.report.thin import corners
 
@@ -30,6 +37,7 @@ SMALLEST_DOT, DOTS_AREA, LARGEST_DOT = 7.0, 1200.0, (18.0, 55.0)
 """Least area of a dot, rough area of all together, and bounds for the largest, square points."""
 FULL, FAINTEST = 30.0, 0.3
 """Events of a group from which on its dot is opaque; opacity of the smallest."""
+
 
 def reliability_diagram(
     y_true: ArrayLike,
@@ -123,7 +131,9 @@ def draw_reliability(
     error = f"on average {style.points(bins.error)} off"
     lines = [f"{style.count_of(events, 'event')}, {style.count_of(groups, noun)}; {error}"]
     weighted = not np.array_equal(cells.weight, cells.count)
-    return _draw(curve, bins, cells, lines, ax=ax, title=title, log_odds=log_odds, weighted=weighted)
+    return _draw(
+        curve, bins, cells, lines, ax=ax, title=title, log_odds=log_odds, weighted=weighted
+    )
 
 
 def _draw(
@@ -195,9 +205,7 @@ def draw_panel(
     return handles + _draw_dots(ax, dots, scale, ranges)
 
 
-def _draw_band(
-    ax: Axes, curve: Curve, scale: Scale, tolerance: float, label: str
-) -> list[Artist]:
+def _draw_band(ax: Axes, curve: Curve, scale: Scale, tolerance: float, label: str) -> list[Artist]:
     """An area round the diagonal; a bar, if there is one forecast only."""
     if len(curve.forecast) == 1:
         x, low, high = (scale.place(one)[0] for one in (curve.forecast, curve.low, curve.high))
@@ -216,9 +224,7 @@ def _line(x: Vector, y: Vector, scale: Scale, tolerance: float) -> tuple[Vector,
     return places[kept], heights[kept]
 
 
-def _axes(
-    ax: Axes | None, lines: int, titled: bool, legend_rows: int
-) -> tuple[Axes, Axes]:
+def _axes(ax: Axes | None, lines: int, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
     """Square axes for the diagram, and a strip below for the counts."""
     if ax is None:
         # Placed by hand, in inches: layout engines do not keep a square and a strip in line.

@@ -47,9 +47,7 @@ class Segment(Protocol):
         """Whether the evidence against it counts among all segments."""
 
 
-def draw_segments(
-    segments: Sequence[Segment], *, most: int = 20, ax: Axes | None = None
-) -> Figure:
+def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | None = None) -> Figure:
     """Measured errors in points, one row for each segment.
 
     The bar holds 19 of 20 calibrated segments of this size, with a tick at the middle one.

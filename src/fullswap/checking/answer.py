@@ -80,7 +80,8 @@ class Check:
     curve: Curve
     cox: Cox
     brier: ScoreDecomposition
-    log_loss: ScoreDecomposition
+    log_loss: ScoreDecomposition | None
+    """None for several classes; their log loss is among the metrics."""
     recalibrated: Recalibrated | None
     evidence: Evidence
     windows: Windows
