@@ -57,6 +57,8 @@ def which_way(c: Check) -> str:
     happened = float(cells.yes.sum()) / cells.total
     side = "high" if cox.bias > 0 else "low"
     text = f"says {percent(mean)} on average, {percent(happened)} happened"
+    if c.classes > 2:
+        text = f"the likeliest class: says {percent(mean)} on average, right {percent(happened)}"
     text += f": {points(abs(cox.bias))} too {side} (± {points(2 * cox.bias_error, False)})"
     if cox.slope is not None and cox.slope_error is not None:
         low, high = cox.slope - 2 * cox.slope_error, cox.slope + 2 * cox.slope_error

@@ -126,12 +126,20 @@ def check(
 
 def check_log(log: Log, settings: Settings) -> Check | Comparison:
     """Check a log that has been read."""
-    if log.models:
-        return Comparison({
-            name: _check_one(replace(log, models={}, p=p, names={**log.names, "p": name}), settings)
-            for name, p in log.models.items()
-        }, list(log.notes))  # fmt: skip
-    return _check_one(log, settings)
+    if not log.models:
+        return _check_one(log, settings)
+    notes, made, blank = list(log.notes), {}, []
+    for name, p in log.models.items():
+        if np.isnan(p[~np.isnan(log.y)]).all():
+            blank.append(name)
+            continue
+        own = replace(log, models={}, p=p, names={**log.names, "p": name})
+        made[name] = _check_one(own, settings)
+    if not made:
+        raise ValueError("p must name a model with forecasts of known outcomes, got none")
+    if blank:
+        notes.append(f"no forecast beside a known outcome, left out: {', '.join(blank)}")
+    return Comparison(made, notes)
 
 
 def _check_one(log: Log, settings: Settings) -> Check:

@@ -54,7 +54,8 @@ def _says(c: Check) -> str:
         says, happens = float(c.bins.forecast[k]), float(c.bins.frequency[k])
     if percent(says) == percent(happens):
         return head + "."
-    text = f"{head}: says {percent(says)} where {percent(happens)} {_happen(c)}"
+    of = "" if c.classes == 2 else " for the likeliest class"
+    text = f"{head}: says {percent(says)}{of} where {percent(happens)} {_happen(c)}"
     if happens < RARE and happens > 0:
         off = abs(says / happens - 1)
         text += f" ({percent(off)} too {'high' if says > happens else 'low'})"
@@ -70,11 +71,9 @@ def _pooled(c: Check) -> float:
 
 
 def _how_far(c: Check) -> str:
-    what = "" if c.classes == 2 else " of probability on the wrong class"
-    return (
-        f"On average {points(c.error)}{what or ' off'}; "
-        f"chance alone would show {points(c.chance.median, unit=False)}."
-    )
+    what = "off" if c.classes == 2 else "of probability on the wrong class"
+    chance = points(c.chance.median, unit=False)
+    return f"On average {points(c.error)} {what}; chance alone would show {chance}."
 
 
 def _how_sure(c: Check) -> str:
@@ -96,13 +95,15 @@ def _how_sure(c: Check) -> str:
 
 
 def _worst(c: Check) -> str:
-    flagged = [s for s in c.segments if s.flagged and s.beyond > 0]
+    flagged = [s for s in c.segments if s.flagged]
     if not flagged:
         return ""
-    worst = flagged[0]
-    more = len(flagged) - 1
-    also = f", and {more} more" if more else ""
-    return f"Worst: {worst.column} {worst.value} ({points(worst.error)} off{also})."
+    worst = max(flagged, key=lambda s: s.beyond)
+    name = f"{worst.column} {worst.value}"
+    if c.verdict in (MISCALIBRATED, LITTLE):
+        return f"Worst: {name} ({points(worst.error)} off)."
+    count = f"{len(flagged)} of {len(c.segments)} segments"
+    return f"But {count} are miscalibrated, {name} most ({points(worst.error)} off)."
 
 
 def _since(c: Check) -> str:
@@ -152,7 +153,7 @@ def points(share: float, unit: bool = True) -> str:
     ('4.1 points', '0.03 points', '1.0')
     """
     value = 100 * share
-    text = f"{value:.1f}" if value >= 0.95 or value == 0 else f"{value:.1g}"
+    text = f"{value:.1f}" if value >= 0.95 or value < 0.005 else f"{value:.1g}"
     if not unit:
         return text
     return f"{text} point" if text == "1" else f"{text} points"
