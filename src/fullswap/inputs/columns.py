@@ -70,6 +70,14 @@ def is_missing(value: Any) -> bool:
         return False
 
 
+class _Seen(dict[Any, int]):
+    """Numbers values as they are asked for."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = len(self)
+        return number
+
+
 def factorise(values: Iterable[Any]) -> tuple[Indices, list[Any]]:
     """Codes in order of first appearance, and the distinct values.
 
@@ -79,9 +87,9 @@ def factorise(values: Iterable[Any]) -> tuple[Indices, list[Any]]:
     >>> codes.tolist(), names
     ([0, 1, 0], ['b', 'a'])
     """
-    seen: dict[Any, int] = {}
+    seen = _Seen()
     items = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    codes = np.fromiter((seen.setdefault(v, len(seen)) for v in items), np.int64, len(items))
+    codes = np.fromiter(map(seen.__getitem__, items), np.int64, len(items))
     return codes, list(seen)
 
 

@@ -17,6 +17,7 @@ from fullswap.inputs.frames import columns_of
 from fullswap.inputs.given import Given
 from fullswap.inputs.moments import in_order, limit_of, moments
 from fullswap.inputs.notice import notice_dates, notice_repeats
+from fullswap.inputs.outcomes import distinct
 from fullswap.inputs.pairs import Pair, read_pair
 from fullswap.inputs.probabilities import counted
 
@@ -217,7 +218,8 @@ def _cut(column: Column) -> NDArray[Any]:
     elif column.kind == "time":
         texts = np.datetime_as_string(column.values, unit="auto").astype(object)
     else:
-        texts = np.array([None if v is None else v.strip() for v in column.values], dtype=object)
+        codes, words = distinct(column)
+        return np.array([*words, "(missing)"], dtype=object)[codes]
     texts[column.missing] = "(missing)"
     return texts
 

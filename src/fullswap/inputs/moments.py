@@ -14,7 +14,7 @@ from fullswap.base.protocols import Indices
 from fullswap.inputs.columns import MISSING_WORDS, Column, column_of, factorise, plain
 from fullswap.inputs.probabilities import counted
 
-DATE_LIKE = re.compile(r"\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ].*)?\s*")
+DATE_LIKE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})([T ].*)?")
 BACKWARDS = 0.9
 """Rows are newest first if this share of the steps in time goes back."""
 
@@ -87,14 +87,13 @@ def _utc(moment: datetime.datetime) -> datetime.datetime:
 
 def parse(text: str) -> datetime.datetime | None:
     """The moment of an ISO text, also with slashes for dashes; None if it is no such text."""
-    if not DATE_LIKE.fullmatch(text):
+    found = DATE_LIKE.fullmatch(text.strip())
+    if found is None:
         return None
-    date, mark, clock = re.sub("/", "-", text.strip()[:10]), "", text.strip()[10:]
-    found = re.fullmatch(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(.*)", text.strip(), re.DOTALL)
-    if found:
-        date, clock = f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}", found[4]
     try:
-        return datetime.datetime.fromisoformat(date + mark + clock.rstrip())
+        return datetime.datetime.fromisoformat(
+            f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}{found[4] or ''}"
+        )
     except ValueError:
         return None
 
@@ -117,7 +116,7 @@ def direction(times: NDArray[Any]) -> str:
     return "backwards" if back >= BACKWARDS else "mixed"
 
 
-def is_date_column(name: str, column: Column) -> bool:
+def is_date_column(column: Column) -> bool:
     """Whether this is obviously a column of dates or times: by its kind, or by its texts."""
     if column.kind == "time":
         return True

@@ -75,6 +75,13 @@ def _read_models(given: Given, pos_label: Any, labels: Any) -> Pair:
     for name, (values, _) in read.items():
         checks.same_length(f"column {name}", values, given.called["y"], len(result.codes))
         models[name] = values
+    notes += [note for _, said in read.values() for note in said if "read as no" in note]
+    empty = [name for name, values in models.items() if np.isnan(values).all()]
+    if empty:
+        notes.append(f"without any forecast, left out: {', '.join(empty)}")
+        models = {name: values for name, values in models.items() if name not in empty}
+    if not models:
+        raise ValueError(f"{given.called['p']} must hold probabilities, got no number at all")
     gaps = {name: int(np.isnan(values).sum()) for name, values in models.items()}
     none = np.all([np.isnan(values) for values in models.values()], axis=0)
     if none.any():

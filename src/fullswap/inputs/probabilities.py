@@ -23,6 +23,8 @@ LEAST_PERCENT = 2.0
 """A largest value between 1 and this is rather a mistake than a percent."""
 FEW = 0.01
 """Where a smaller share of values than this lies above 1, these are rather mistakes."""
+FEWEST_MARKS = 3
+"""A negative value that comes so often, and no other, marks what is missing."""
 SCORES = "log-odds z are turned into probabilities by 1/(1 + exp(-z)), other scores by calibrating"
 
 
@@ -59,6 +61,7 @@ def probabilities(
     notes: list[str] = []
     if table.dtype.kind == "O":
         table, percent = _without_signs(name, table, percent, notes)
+    table = _without_marker(name, table, notes)
     _refuse_range(name, table, 100 if percent or percent is None else 1)
     largest = float(np.nanmax(table)) if table.size and not np.isnan(table).all() else 0.0
     if percent is None and largest > 1 + ROUNDING:
@@ -158,6 +161,15 @@ def _refuse_range(name: str, table: Vector, most: float, hint: str = f": {SCORES
     if bad.any():
         at = _place(bad)
         raise ValueError(f"{name} must lie in [0, 1], got {table[at]:g} at position {at}{hint}")
+
+
+def _without_marker(name: str, table: Vector, notes: list[str]) -> Vector:
+    """One negative value again and again, such as -1 or -999, stands for no forecast."""
+    low = table[table < -ROUNDING]
+    if len(low) < FEWEST_MARKS or (low != low[0]).any():
+        return table
+    notes.append(f"{name}: {low[0]:g} ({counted(len(low), 'time')}) read as no forecast")
+    return np.where(table == low[0], np.nan, table)
 
 
 def _summing(name: str, table: NDArray[np.float64], notes: list[str]) -> NDArray[np.float64]:

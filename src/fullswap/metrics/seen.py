@@ -7,7 +7,7 @@ import math
 from fullswap.base import checks
 from fullswap.metrics.cells import Cells
 
-MIXTURE_COST = 3.0
+MIXTURE_COST = 2.0
 """Log of the evidence that is lost because the bet does not know the error beforehand."""
 FOUR_OF_FIVE = 0.84
 """Standard deviations below the mean that are exceeded four times of five."""

@@ -1,0 +1,149 @@
+"""Text tables: fields between commas, semicolons, tabs or bars."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from fullswap.inputs.frames import pick
+from fullswap.inputs.probabilities import counted
+from fullswap.inputs.sources import BLOCK, SHOWN, Source, arrow
+
+SEPARATORS = ",;\t|"
+
+
+def separator_of(head: bytes) -> str:
+    r"""What stands between the fields: the sign that all first lines have equally often.
+
+    Examples
+    --------
+    >>> separator_of(b"won;prob\n1;0,7\n0;0,2\n")
+    ';'
+    >>> separator_of(b"won\n1\n0\n")
+    ','
+    """
+    lines = head.decode("utf-8", "replace").splitlines()[:20]
+    if len(lines) > 2:
+        lines = lines[:-1]  # the last one may be cut
+    best, most = ",", (0.0, 0)
+    for sign in SEPARATORS:
+        rows = [row for row in csv.reader(lines, delimiter=sign) if row]
+        if not rows or len(rows[0]) < 2:
+            continue
+        alike = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
+        if (alike, len(rows[0])) > most:
+            best, most = sign, (alike, len(rows[0]))
+    return best
+
+
+def header_of(source: Source, separator: str) -> list[str]:
+    """The names of the columns, from the first line that is not blank."""
+    text = source.head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    names = [name.strip() for name in next(row for row in rows if row)]
+    if all(_is_number(name) for name in names):
+        source.refuse(
+            f"a first line of numbers ({separator.join(names[:5])})",
+            "put a line of column names above",
+        )
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"column names must differ, got {twice[0]!r} {names.count(twice[0])} times in "
+            f"{source.name}: rename one of them"
+        )
+    return names
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Text:
+    """One pass over a text table, all fields as text; malformed lines are put aside."""
+
+    def __init__(self, source: Source, columns: list[str] | None, strict: bool) -> None:
+        self.source, self.strict = source, strict
+        self.separator = separator_of(source.head)
+        header = header_of(source, self.separator)
+        for name in columns or ():
+            pick(dict.fromkeys(header), "columns", name)
+        self._header = header
+        self.names = header if columns is None else list(columns)
+        self.bad: list[tuple[int, int, str]] = []
+        """Number of the row in the file (blank lines not counted), fields, text."""
+        self._good = 0
+
+    def batches(self) -> Iterator[tuple[int, Any]]:
+        """Line number of the first row, and the rows."""
+        pa = arrow()
+        import pyarrow.csv as reader
+
+        def put_aside(row: Any) -> str:
+            self.bad.append((row.number or 0, row.actual_columns, row.text))
+            return "skip"
+
+        stream = reader.open_csv(
+            self.source.stream,
+            read_options=reader.ReadOptions(  # rows have numbers only without threads
+                use_threads=False, block_size=BLOCK, column_names=self._header, skip_rows=0,
+                skip_rows_after_names=1,
+            ),
+            parse_options=reader.ParseOptions(
+                delimiter=self.separator, newlines_in_values=b'"' in self.source.head,
+                invalid_row_handler=put_aside,
+            ),
+            convert_options=reader.ConvertOptions(
+                column_types=dict.fromkeys(self._header, pa.string()),
+                include_columns=self.names, strings_can_be_null=False,
+            ),
+        )  # fmt: skip
+        for batch in stream:
+            self._refuse_if_strict()
+            if len(batch):
+                yield self._line(), batch
+                self._good += len(batch)
+        self._refuse_if_strict()
+        if not self._good:
+            what = f"{counted(len(self.bad), 'malformed line')} only" if self.bad else "none"
+            raise ValueError(
+                f"{self.source.name} must have rows below the line of names "
+                f"({', '.join(self._header[:8])}), got {what}"
+            )
+
+    def _line(self) -> int:
+        line = 2 + self._good
+        for number, _, _ in self.bad:
+            line += number <= line
+        return line
+
+    def _refuse_if_strict(self) -> None:
+        if self.strict and self.bad:
+            number, fields, text = self.bad[0]
+            raise ValueError(
+                f"line {number} of {self.source.name} must have {len(self._header)} fields, got "
+                f"{fields}: {text[:80]!r}"
+            )
+
+    def notes(self) -> list[str]:
+        """What to say about malformed lines."""
+        return malformed(self.bad, self.source.name, f"not {len(self._header)} fields")
+
+
+def malformed(bad: list[tuple[int, int, str]], name: str, why: str) -> list[str]:
+    """The note on lines that were left out: how many, and where the first are."""
+    if not bad:
+        return []
+    first = ", ".join(str(number) for number, _, _ in itertools.islice(sorted(bad), SHOWN))
+    more = ", …" if len(bad) > SHOWN else ""
+    lines = "line" if len(bad) == 1 else "lines"
+    return [
+        f"{counted(len(bad), 'malformed line')} of {name} left out ({why}): {lines} {first}{more}"
+    ]
