@@ -11,6 +11,7 @@ from fullswap.base.draws import seed_of
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.metrics.bins import Bins
 from fullswap.metrics.cells import Cells, Clusters
+from fullswap.metrics.groups import sums_by
 
 EXACT = 2000
 """Up to so many cells outcomes are drawn for every one; more are folded, inside their bins."""
@@ -18,6 +19,8 @@ FOLDED = 400
 """Cells they are folded to, at least."""
 GROUPS = 2000
 """Events that share outcomes flip their signs one by one up to this number, then in groups."""
+LARGEST_TABLE = 10**7
+"""Entries of a table of groups by cells."""
 HIGH = 0.95
 TIES = 1e-9
 """Errors that differ by less than this share are equal: their sums were rounded differently."""
@@ -95,9 +98,9 @@ def drawn_sums(cells: Cells, draws: int, rng: np.random.Generator) -> Points:
     mean = cells.weight * cells.forecast
     if cells.shared is not None:
         return _flipped(cells.shared, len(cells), draws, rng) + mean[:, None]
-    if cells.count is cells.weight and len(cells) == cells.rows:
+    if len(cells) == cells.rows:  # one row each
         hits: Points = (rng.random((len(cells), draws)) < cells.forecast[:, None]).astype(float)
-        return hits
+        return hits if cells.count is cells.weight else hits * cells.weight[:, None]
     trials = cells.trials
     whole = np.maximum(np.rint(trials), 1.0)
     p = np.clip(cells.forecast, 0.0, 1.0)
@@ -122,6 +125,9 @@ def _flipped(shared: Clusters, size: int, draws: int, rng: np.random.Generator) 
     if groups > GROUPS:
         residual = residual * _signs(rng, groups)[codes]
         codes, groups = codes % GROUPS, GROUPS
+    if groups * size > LARGEST_TABLE:  # then few draws are asked for
+        rows = (residual * _signs(rng, groups)[codes] for _ in range(draws))
+        return np.column_stack([sums_by(shared.cell, row, size) for row in rows])
     places = codes * size + shared.cell
     table = np.bincount(places, residual, minlength=groups * size).reshape(groups, size)
     signs = _signs(rng, groups * draws).reshape(groups, draws)
