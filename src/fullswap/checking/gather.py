@@ -135,10 +135,14 @@ class Gathered:
         """Of the whole log."""
         return self._evidence.result()[0]
 
-    def segments(self) -> list[tuple[SegmentColumn, list[list[Cells]], list[Evidence]]]:
-        """For every column: cells and evidence of each of its segments."""
+    def segments(self) -> list[list[tuple[str, list[Cells], Evidence]]]:
+        """For every column: value, cells and evidence of each of its segments with events."""
         return [
-            (column, [q.cells() for q in part.questions], part.evidence.result())
+            [
+                (column.labels[k], part.questions[k].cells(), evidence)
+                for k, evidence in enumerate(part.evidence.result())
+                if evidence.events
+            ]
             for column, part in zip(self.columns, self._by, strict=True)
         ]
 

@@ -205,11 +205,9 @@ def _segments(gathered: Gathered) -> list[Segment]:
     """All segments of all columns, the worst first."""
     found: list[Segment] = []
     settings = gathered.settings
-    for column, questions, evidence in gathered.segments():
+    for column, segments in zip(gathered.columns, gathered.segments(), strict=True):
         costs, made = [], []
-        for k, cells in enumerate(questions):
-            if k >= len(evidence) or not evidence[k].events:
-                continue
+        for value, cells, evidence in segments:
             own = cells if gathered.classes == 2 else cells[:-1]
             parts = [part_of("", one, settings, curve=False) for one in own]
             error, chance = parts[0].error, parts[0].chance
@@ -217,8 +215,8 @@ def _segments(gathered: Gathered) -> list[Segment]:
                 error, chance = pooled([(part.error, part.chance) for part in parts])
             costs.append(sum(decompose(one).miscalibration * one.total for one in own))
             made.append(Segment(
-                column.name, column.labels[k], evidence[k].events, error, chance, evidence[k],
-                False, smallest_seen(cells[-1], settings.threshold), None,
+                column.name, value, evidence.events, error, chance, evidence, False,
+                smallest_seen(cells[-1], settings.threshold), None,
             ))  # fmt: skip
         total = sum(costs)
         found += [
