@@ -10,11 +10,17 @@ counts w_t·x_t[p] at every point p, and W_p and ȳ_p are sums and means with th
 Regrets take the record of a learner.
 """
 
+from fullswap.metrics.bins import Bins, bins_of
 from fullswap.metrics.calibration import (
     calibration_error,
     l2_calibration_error,
     smooth_calibration_error,
 )
+from fullswap.metrics.cell_tally import CellTally
+from fullswap.metrics.cells import Cells, Clusters
+from fullswap.metrics.chance import Chance, chance_of
+from fullswap.metrics.corp import Curve, ScoreDecomposition, Stretch, curve_of, decompose
+from fullswap.metrics.cox import Cox, cox_of
 from fullswap.metrics.discretised import discretised_calibration_error, discretised_swap_regret
 from fullswap.metrics.reading import DistinctForecastsWarning
 from fullswap.metrics.regret import (
@@ -31,13 +37,25 @@ from fullswap.metrics.scores import (
     kl_calibration_error,
     log_loss,
 )
+from fullswap.metrics.seen import smallest_seen
 from fullswap.metrics.stream import CalibrationTally
 from fullswap.metrics.tally import Tally
+from fullswap.metrics.windows import Windows, WindowTally
+from fullswap.metrics.yes_no import (
+    corp_curve,
+    cox_calibration,
+    murphy_curve,
+    net_benefit,
+    score_decomposition,
+)
 
 __all__ = [
-    "BrierDecomposition", "CalibrationTally", "DistinctForecastsWarning", "SwapRegret", "Tally",
-    "brier_decomposition", "brier_score", "calibration_error", "discretised_calibration_error",
-    "discretised_swap_regret", "external_regret", "full_swap_regret", "kl_calibration_error",
-    "l2_calibration_error", "log_loss", "regret_curve", "smooth_calibration_error",
-    "swap_regret_report",
+    "Bins", "BrierDecomposition", "CalibrationTally", "CellTally", "Cells", "Chance",
+    "Clusters", "Cox", "Curve", "DistinctForecastsWarning", "ScoreDecomposition", "Stretch",
+    "SwapRegret", "Tally", "WindowTally", "Windows", "bins_of", "brier_decomposition",
+    "brier_score", "calibration_error", "chance_of", "corp_curve", "cox_calibration", "cox_of",
+    "curve_of", "decompose", "discretised_calibration_error", "discretised_swap_regret",
+    "external_regret", "full_swap_regret", "kl_calibration_error", "l2_calibration_error",
+    "log_loss", "murphy_curve", "net_benefit", "regret_curve", "score_decomposition",
+    "smallest_seen", "smooth_calibration_error", "swap_regret_report",
 ]  # fmt: skip

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
 
@@ -12,18 +15,45 @@ class Clusters:
     """Rows whose outcomes are one and the same: a game forecast minute by minute."""
 
     codes: Indices
-    """Event of every row, shape (n,)."""
+    """Event of every row, from 0, shape (n,)."""
     cell: Indices
     """Cell of every row, shape (n,)."""
     residual: Vector
     """w·(y − p) of every row, shape (n,)."""
+    weight: Vector | None = None
+    """w of every row, shape (n,); None: all 1."""
+
+    @cached_property
+    def events(self) -> int:
+        """Number of events."""
+        return int(np.count_nonzero(np.bincount(self.codes)))
+
+    @cached_property
+    def sums(self) -> Vector:
+        """Σ w·(y − p) over the rows of each event, by code."""
+        return np.bincount(self.codes, self.residual).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Isotonic regression of the outcomes on the forecasts: blocks of cells in ascending order."""
+
+    starts: Indices
+    """First cell of each block, shape (k,)."""
+    weight: Vector
+    """Σ w of each block, shape (k,)."""
+    value: Vector
+    """Mean outcome of each block, strictly increasing, shape (k,)."""
+    values: Vector
+    """The same for every cell, shape (m,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Sums over the events of each cell, in ascending order of forecast.
 
-    A cell is one forecast, or many that are very near one another.
+    A cell is one forecast, or many that are very near one another. Outcomes between 0 and 1 count
+    as that share of a yes.
     """
 
     forecast: Vector
@@ -39,10 +69,23 @@ class Cells:
     shared: Clusters | None = None
     """Which rows share an outcome; None if none do."""
 
-    @property
+    def __len__(self) -> int:
+        return len(self.forecast)
+
+    @cached_property
     def total(self) -> float:
         """Weight of all events."""
         return float(self.weight.sum())
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.count.sum())
+
+    @property
+    def events(self) -> int:
+        """Number of events: rows that share an outcome are one."""
+        return self.rows if self.shared is None else self.shared.events
 
     @property
     def frequency(self) -> Vector:
@@ -53,3 +96,149 @@ class Cells:
     def trials(self) -> Vector:
         """Effective numbers of events (Σw)²/Σw², shape (m,)."""
         return self.weight * self.weight / self.squares
+
+    @cached_property
+    def variance(self) -> float:
+        """Variance of Σ w·y for a calibrated forecaster, as if every row had its own outcome."""
+        return float(self.squares @ (self.forecast * (1 - self.forecast)))
+
+    @property
+    def shared_variance(self) -> float:
+        """The same where outcomes are shared: Σ of squared sums of residuals over events."""
+        if self.shared is None:
+            return self.variance
+        return float(np.square(self.shared.sums).sum())
+
+    @property
+    def inflation(self) -> float:
+        """How much more Σ w·y varies because outcomes are shared; 1 if none are."""
+        if self.shared is None or self.variance == 0:
+            return 1.0
+        return self.shared_variance / self.variance
+
+    @cached_property
+    def isotonic(self) -> Fit:
+        """The best increasing re-reading of the forecasts; fitted once."""
+        from scipy.optimize import isotonic_regression
+
+        fit = isotonic_regression(self.frequency, weights=self.weight)
+        starts = np.asarray(fit.blocks[:-1], dtype=np.int64)
+        return Fit(starts, np.asarray(fit.weights), fit.x[starts], fit.x)
+
+    @classmethod
+    def of_events(
+        cls, y: Vector, p: Vector, weight: Vector | None = None, event: Indices | None = None
+    ) -> Cells:
+        """Cells of equal forecasts; one sort.
+
+        Parameters
+        ----------
+        y, p, weight
+            Outcomes and forecasts in [0, 1] and weights >= 0, shape (n,), checked by the caller.
+        event
+            Whole numbers: rows with the same one share their outcome.
+        """
+        p = p + 0.0  # no −0.0
+        if weight is None and event is None and ((y == 0) | (y == 1)).all():
+            p, ones = _sorted_pairs(p, y)
+            return cls._of_sorted(p, ones, None)
+        if weight is not None and not weight.all():
+            some = weight > 0
+            y, p, weight = y[some], p[some], weight[some]
+            event = None if event is None else event[some]
+        order = np.argsort(p)
+        ys, ps, ws = y[order], p[order], None if weight is None else weight[order]
+        cells = cls._of_sorted(ps, ys, ws)
+        if event is None:
+            return cells
+        codes = _compact(event)[order]
+        if len(np.unique(codes)) == len(codes):
+            return cells
+        cell = np.cumsum(np.diff(ps, prepend=ps[0]) > 0, dtype=np.int64)
+        residual = ys - ps if ws is None else ws * (ys - ps)
+        return replace(cells, shared=Clusters(codes, cell, residual, ws))
+
+    @classmethod
+    def _of_sorted(cls, p: Vector, y: Vector, weight: Vector | None) -> Cells:
+        n = len(p)
+        starts = np.concatenate(([0], np.flatnonzero(p[1:] != p[:-1]) + 1))
+        yes = y if weight is None else weight * y
+        if len(starts) == n:
+            count = np.ones(n)
+            own = count if weight is None else weight
+            return cls(p, own, yes, count, count if weight is None else weight * weight)
+        count = np.diff(starts, append=n).astype(np.float64)
+        yes = np.add.reduceat(yes, starts)
+        if weight is None:
+            return cls(p[starts], count, yes, count, count)
+        sums = np.add.reduceat(weight, starts)
+        # rounding must not make more of a cell's weight a yes than there is
+        yes = np.minimum(yes, sums)
+        return cls(p[starts], sums, yes, count, np.add.reduceat(weight * weight, starts))
+
+    def merged(self, starts: Indices) -> Cells:
+        """Neighbours made one: a cell begins at each of the starts, the first of which is 0."""
+        if len(starts) == len(self):
+            return self
+        stops = np.append(starts[1:], len(self))
+        weight = np.add.reduceat(self.weight, starts)
+        sums = np.add.reduceat(self.weight * self.forecast, starts)
+        # rounding must not move a mean of equal forecasts off their value
+        mean = np.clip(sums / weight, self.forecast[starts], self.forecast[stops - 1])
+        plain = self.count is self.weight
+        count = weight if plain else np.add.reduceat(self.count, starts)
+        squares = weight if plain else np.add.reduceat(self.squares, starts)
+        shared = self.shared
+        if shared is not None:
+            shared = replace(shared, cell=spread(starts, len(self))[shared.cell])
+        yes = np.minimum(np.add.reduceat(self.yes, starts), weight)
+        return Cells(mean, weight, yes, count, squares, shared)
+
+    def folded(self, most: int = 10_000, fine_ends: bool = False) -> Cells:
+        """At most so many cells, neighbours merged, so that simulations stay cheap.
+
+        Of about equal weight; with ``fine_ends`` ever lighter ones towards both ends, where an
+        isotonic fit follows single events.
+        """
+        if len(self) <= most:
+            return self
+        cuts = np.arange(1, most) / most
+        if fine_ends:
+            cuts = np.square(np.sin(np.pi / 2 * cuts))
+        return self.merged(starts_by_mass(self.weight, cuts))
+
+
+def starts_by_mass(masses: Vector, cuts: Vector, scale: float = 1.0) -> Indices:
+    """First places of groups of neighbours, 0 among them, cut at shares of the whole mass.
+
+    A value goes to the group that holds the middle of its mass, so that a value with the mass
+    of a group or more stands alone. The cuts are ascending, in (0, scale).
+    """
+    ends = np.cumsum(masses)
+    middles = (ends - masses / 2) / ends[-1] * scale
+    starts = np.unique(np.concatenate(([0], np.searchsorted(middles, cuts))))
+    return starts[starts < len(masses)].astype(np.int64, copy=False)
+
+
+def spread(starts: Indices, size: int) -> Indices:
+    """Number of the group of every place from 0 to size − 1."""
+    return np.repeat(np.arange(len(starts)), np.diff(starts, append=size))
+
+
+def _sorted_pairs(p: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """Forecasts in order with their 0/1 outcomes; exact, and several times as fast as argsort.
+
+    The bits of a float in [0, 1] are in its order and leave the two highest free: one step to
+    the left makes room for the outcome.
+    """
+    keys = p.view(np.int64) << 1
+    keys |= y.astype(np.int64)
+    keys.sort()
+    return (keys >> 1).view(np.float64), (keys & 1).astype(np.float64)
+
+
+def _compact(event: Indices) -> Indices:
+    """Codes of events as numbers from 0, below a small multiple of the number of rows."""
+    if event.min() >= 0 and event.max() < 4 * len(event) + 1000:
+        return event.astype(np.int64, copy=False)
+    return np.unique(event, return_inverse=True)[1]

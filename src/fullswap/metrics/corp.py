@@ -1,10 +1,29 @@
-"""Calibration without bins: the best increasing re-reading of the forecasts."""
+"""Calibration without bins: the best increasing re-reading of the forecasts.
+
+Isotonic regression of the outcomes on the forecasts, with its consistency band and the parts of
+a mean score that follow from it (CORP: Dimitriadis, Gneiting, Jordan 2021).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fullswap.base.protocols import Vector
+import numpy as np
+
+from fullswap.base import checks
+from fullswap.base.draws import seed_of
+from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.chance import drawn_sums
+
+FOLDED = 1000
+"""Cells for refits to drawn outcomes."""
+CORNERS = 400
+"""Corners of a curve: all cells up to this number, else about so many."""
+LEAST_SHARE = 0.01
+"""Of all weight: shorter stretches outside the band are not worth a word."""
+BANDS = ("pointwise", "simultaneous")
+SCORES = ("brier", "log")
 
 
 @dataclass(frozen=True)
@@ -41,6 +60,20 @@ class Curve:
     """Probability of the band."""
     band: str = "pointwise"
     """Whether the level holds at each forecast ("pointwise") or for all together."""
+    stretch: Stretch | None = None
+    """The heaviest run of forecasts outside the band on one side; None if there is none."""
+    chance: float | None = None
+    """Median Brier miscalibration of a calibrated forecaster, from the refits of the band."""
+
+    @property
+    def outside(self) -> int:
+        """Corners outside the band; about (1 − level)·m for a calibrated forecaster."""
+        return int(np.count_nonzero(self.side))
+
+    @property
+    def side(self) -> Indices:
+        """1 for corners above the band, −1 for corners below it, else 0; shape (m,)."""
+        return _side(self.frequency, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -56,3 +89,159 @@ class ScoreDecomposition:
     """Score of always saying the mean outcome."""
     chance: float | None = None
     """Median miscalibration of a calibrated forecaster with these forecasts; None: not asked."""
+
+
+def curve_of(
+    cells: Cells, level: float = 0.9, band: str = "pointwise", draws: int = 200, seed: int = 0
+) -> Curve:
+    """Isotonic fit, and the band that fits of a calibrated forecaster would fill.
+
+    Parameters
+    ----------
+    cells
+        Sums by forecast.
+    level
+        Probability of the band.
+    band
+        "pointwise": between order statistics of the refits, so that at each forecast the fit of
+        a calibrated forecaster stays inside with this probability. "simultaneous": that band
+        stretched round the diagonal until, of as many further refits, this share stays inside
+        everywhere.
+    draws
+        Records with outcomes drawn from the forecasts (`drawn_sums`) that are refitted. Above
+        1,000 cells these are folded for it, less so towards both ends.
+    seed
+        Of the draws.
+
+    Returns
+    -------
+    Curve
+        All cells as corners up to 400, else corners no farther apart than 0.01 in forecast,
+        frequency, share of the weight and share of the steps of the fit together; a
+        corner stands for the cells from it up to the next one.
+    """
+    level = checks.setting("level", level, above=0.0, most=0.999)
+    checks.one_of("band", band, BANDS)
+    draws = checks.whole("draws", draws, 1)
+    folded = cells.folded(FOLDED, fine_ends=True)
+    both = draws * (1 + (band == "simultaneous"))
+    sums = drawn_sums(folded, both, np.random.default_rng(seed_of(seed)))
+    fits, miscalibration = _refits(folded, sums)
+    low, high = _band(folded.forecast, fits, level, draws)
+    fit = cells.isotonic
+    at = _corners(cells)
+    forecast = cells.forecast[at]
+    return Curve(
+        forecast, fit.values[at],
+        np.interp(forecast, folded.forecast, low), np.interp(forecast, folded.forecast, high),
+        np.add.reduceat(cells.weight, at), level, band,
+        _longest(cells, folded, low, high), float(np.median(miscalibration[:draws])),
+    )  # fmt: skip
+
+
+def decompose(
+    cells: Cells, score: str = "brier", chance: float | None = None
+) -> ScoreDecomposition:
+    """Parts of the mean Brier score (p − y)² or of the mean log loss, natural logarithm.
+
+    A forecast of 0 or 1 that fails has an infinite log loss: then score and miscalibration are
+    infinite and the other parts are not. ``chance`` is passed on: `Curve.chance` has it for the
+    Brier score.
+    """
+    checks.one_of("score", score, SCORES)
+    fit, total = cells.isotonic, cells.total
+    mean = float(cells.yes.sum()) / total
+    p = cells.forecast
+    if score == "brier":
+        uncertainty = mean * (1 - mean)
+        own = float(np.dot(cells.weight * p - 2 * cells.yes, p)) / total + mean
+        best = mean - float(fit.weight @ np.square(fit.value)) / total
+    else:
+        uncertainty = _log_loss(np.array([mean]), np.ones(1), np.array([mean]))
+        own = _log_loss(p, cells.weight, cells.yes) / total
+        best = _log_loss(fit.value, fit.weight, fit.weight * fit.value) / total
+    # rounding must not make a gain of a loss
+    gain, gap = max(uncertainty - best, 0.0), max(own - best, 0.0)
+    return ScoreDecomposition(own, gap, gain, uncertainty, chance)
+
+
+def _log_loss(p: Vector, weight: Vector, yes: Vector) -> float:
+    """−Σ (yes·ln p + no·ln(1 − p)), where nothing times ln 0 is nothing."""
+    no = weight - yes
+    with np.errstate(divide="ignore", invalid="ignore"):
+        losses = yes * np.log(p) + no * np.log1p(-p)
+    if p[0] == 0 or p[-1] == 1:  # 0·ln 0; forecasts ascend, so elsewhere there is none
+        edge = (p == 0) | (p == 1)
+        failed = edge & (np.where(p == 0, yes, no) > 0)
+        losses[edge] = np.where(failed[edge], -np.inf, 0.0)
+    return -float(losses.sum())
+
+
+def _refits(cells: Cells, sums: Points) -> tuple[Points, Vector]:
+    """Isotonic fits (draws, m) to drawn sums (m, draws), and their Brier miscalibrations."""
+    from scipy.optimize import isotonic_regression
+
+    weight, p = cells.weight, cells.forecast
+    means = np.ascontiguousarray((sums / weight[:, None]).T)
+    fits = np.empty_like(means)
+    for k, row in enumerate(means):
+        fits[k] = isotonic_regression(row, weights=weight).x
+    own = weight @ np.square(p) - 2 * ((weight * p) @ means.T)
+    miscalibration: Vector = (own + np.square(fits) @ weight) / cells.total
+    return np.clip(fits, 0.0, 1.0), np.maximum(miscalibration, 0.0)
+
+
+def _band(p: Vector, fits: Points, level: float, draws: int) -> tuple[Vector, Vector]:
+    """Ends of the band: pointwise from the first fits, stretched by the others if there are any.
+
+    With R draws the k-th lowest exceeds a further one with probability k/(R + 1). The diagonal
+    belongs to the band also where most fits miss it, as they do at the ends.
+    """
+    k = max(int((1 - level) / 2 * (draws + 1)), 1)
+    ranked = np.sort(fits[:draws], axis=0)
+    low, high = np.minimum(ranked[k - 1], p), np.maximum(ranked[-k], p)
+    others = fits[draws:]
+    if not len(others):
+        return low, high
+    # both halves of the width are positive where fits vary at all
+    spread = np.maximum(fits.std(axis=0), np.finfo(float).tiny)
+    down, up = np.maximum(p - low, spread), np.maximum(high - p, spread)
+    farthest = np.sort(np.maximum((p - others) / down, (others - p) / up).max(axis=1))
+    rank = min(int(np.ceil(level * (len(others) + 1))), len(others)) - 1
+    stretch = max(float(farthest[rank]), 1.0)
+    return np.maximum(p - stretch * down, 0.0), np.minimum(p + stretch * up, 1.0)
+
+
+def _corners(cells: Cells) -> Indices:
+    """Places of the corners among the cells, ascending, the first and the last among them."""
+    size = len(cells)
+    if size <= CORNERS:
+        return np.arange(size)
+    fit = cells.isotonic
+    steps = np.zeros(size)
+    steps[fit.starts] = 1 / len(fit.starts)
+    steps += cells.weight / cells.total
+    way = np.cumsum(steps) + cells.forecast + fit.values
+    cuts = way[0] + (way[-1] - way[0]) * np.arange(CORNERS) / CORNERS
+    places = np.concatenate((np.searchsorted(way, cuts), [size - 1]))
+    return np.unique(places).astype(np.int64, copy=False)
+
+
+def _longest(cells: Cells, folded: Cells, low: Vector, high: Vector) -> Stretch | None:
+    """The heaviest run of cells whose fit is outside the band on one side."""
+    fitted = np.interp(folded.forecast, cells.forecast, cells.isotonic.values)
+    side = _side(fitted, low, high)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(side)) + 1))
+    runs = folded.merged(starts)
+    weight = np.where(side[starts] != 0, runs.weight, 0.0)
+    best = int(weight.argmax())
+    share = float(weight[best] / cells.total)
+    if share < LEAST_SHARE:
+        return None
+    stop = len(folded) if best + 1 == len(starts) else int(starts[best + 1])
+    ends = float(folded.forecast[starts[best]]), float(folded.forecast[stop - 1])
+    return Stretch(*ends, float(runs.forecast[best]), float(runs.frequency[best]), share)
+
+
+def _side(fit: Vector, low: Vector, high: Vector) -> Indices:
+    return (fit > high).astype(np.int64) - (fit < low)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Vector
+from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
+from fullswap.metrics.bins import ROUNDING, cube_root, equal_mass
+from fullswap.metrics.cells import Cells
 from fullswap.metrics.groups import Groups, distinct_rows, sums_by
 from fullswap.metrics.reading import read_events
 
@@ -19,8 +21,6 @@ FEWEST_EVENTS = 5
 """Events that a forecast needs on average for a frequency of its own to say something."""
 WEIGHTS = 1e-100, 1e100
 """Weights whose squares and sums of squares are neither 0 nor infinite."""
-ROUNDING = 1e-9
-"""Relative error of a few float operations, with room: a count this near a whole one is whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +68,13 @@ def group_events(events: Groups, bins: int | None = None, grid: Vector | None = 
     if bins is not None:
         bins = checks.whole("bins", bins, 1)
     elif grid is None or not np.isin(distinct, grid).all():
-        automatic = int(np.ceil(np.cbrt(len(events)) - ROUNDING))
+        automatic = cube_root(len(events))
         # Single forecasts also where they are no more than the bins would be.
         if len(distinct) > max(automatic, min(MOST_DISTINCT, len(events) / FEWEST_EVENTS)):
             bins = automatic
     groups = events.merged(kinds, len(distinct), rows)
     if bins is not None:
-        places = _equal_mass(groups.weights, bins)
+        places = equal_mass(groups.weights, bins)
         count = int(places[-1]) + 1
         first = np.searchsorted(places, np.arange(count))
         last = np.searchsorted(places, np.arange(count), side="right") - 1
@@ -111,13 +111,25 @@ def consistency_band(forecast: Vector, trials: Vector, level: float) -> tuple[Ve
     return np.clip(low / counts, 0, 1), np.clip(high / counts, 0, 1)
 
 
-def _equal_mass(masses: Vector, bins: int) -> Indices:
-    """Consecutive numbers of bins for ascending values with these masses.
+def expected_outside(forecast: Vector, trials: Vector, level: float) -> float:
+    """How many groups of a calibrated forecaster lie outside `consistency_band`, on average.
 
-    A value goes to the bin that holds the middle of its mass, so that a value with the mass of
-    a bin or more stands alone.
+    Counted for equal forecasts in a group; at most (1 − level) for each group, and less where
+    groups are small, because frequencies jump.
+
+    Examples
+    --------
+    >>> expected_outside(np.array([0.5]), np.array([10.0]), 0.9)
+    0.0215
     """
-    ends = np.cumsum(masses)
-    middles = (ends - masses / 2) / ends[-1]
-    wanted = np.minimum(np.floor(middles * bins), bins - 1)
-    return np.cumsum(np.diff(wanted, prepend=wanted[0]) > 0, dtype=np.int64)
+    from scipy.stats import binom
+
+    counts = np.maximum(np.floor(trials * (1 + ROUNDING)), 1.0)
+    low, high = (np.rint(end * counts) for end in consistency_band(forecast, trials, level))
+    return float(np.sum(binom.cdf(low - 1, counts, forecast) + binom.sf(high, counts, forecast)))
+
+
+def cells_of(events: Groups) -> Cells:
+    """Events summed by forecast."""
+    weights = None if (events.weights == 1).all() else events.weights
+    return Cells.of_events(events.means[:, 0], events.forecasts[:, 0], weights)

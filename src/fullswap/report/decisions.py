@@ -73,9 +73,9 @@ def decision_curve(
     if ax is None:
         figure = style.new_figure(4.8, 3.6, arranged=True)
         ax = figure.add_subplot()
-    ax.fill_between(ratios, 100 * regrets, color=style.SHADE, linewidth=0)
-    ax.plot(ratios, 100 * regrets, color=style.BLUE, linewidth=1.4, label="measured")
-    look: dict[str, Any] = dict(marker="o", markersize=4.5, linestyle="", color=style.BLUE)
+    ax.fill_between(ratios, 100 * regrets, color=style.shade(), linewidth=0)
+    ax.plot(ratios, 100 * regrets, color=style.main(), linewidth=1.4, label="measured")
+    look: dict[str, Any] = dict(marker="o", markersize=4.5, linestyle="", color=style.main())
     ax.plot([ratio], [100 * worst], label=f"worst: {percent(worst)} at {ratio:.3g}", **look)
     if promised is not None and promised.guaranteed is not None:
         level = 100 * promised.guaranteed
@@ -87,7 +87,7 @@ def decision_curve(
     ax.margins(y=0.08)
     lines = [about, f"on average over ratios {percent(average_regret(table))}"]
     style.head(ax, title, lines)
-    ax.legend(fontsize=style.SMALL, labelcolor=style.INK, framealpha=0.85, edgecolor="none")
+    ax.legend(fontsize=style.SMALL, labelcolor=style.ink(), framealpha=0.85, edgecolor="none")
     return style.root_figure(ax)
 
 

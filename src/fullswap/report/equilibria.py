@@ -16,7 +16,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.metrics.groups import sums_by
-from fullswap.report.style import count_of, figures, root_figure
+from fullswap.report.style import count_of, figures, inches_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,12 +156,6 @@ def name_ticks(ax: Axes, scale: Scale, which: str, labels: bool) -> None:
                 label.set(rotation=45, ha="right", rotation_mode="anchor")
     elif scale.limits[1] >= 1000:
         axis.set_major_formatter("{x:,.0f}")
-
-
-def inches_of(ax: Axes, wide: bool = True) -> float:
-    """Width of the axes, or height."""
-    extent = ax.get_window_extent()
-    return float((extent.width if wide else extent.height) / root_figure(ax).dpi)
 
 
 def fit(figure: Figure, stack: bool = False) -> None:

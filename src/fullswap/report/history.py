@@ -71,7 +71,7 @@ def calibration_history(
     # A logarithm has no place for an error of exactly 0.
     shown = np.where(measured > 0, measured, np.nan) if log else measured
     label = f"measured: {style.figures(measured[-1])}"
-    axes.plot(rounds, shown, color=style.BLUE, linewidth=1.8, label=label)
+    axes.plot(rounds, shown, color=style.main(), linewidth=1.8, label=label)
     if promised is not None:
         word = "guaranteed" if callable(guarantee) else "guaranteed for the horizon"
         label = f"{word}: {style.figures(promised[-1])}"
@@ -88,7 +88,7 @@ def calibration_history(
         axes.xaxis.set_major_formatter("{x:,g}")
     axes.legend(
         loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.6, borderpad=0, ncols=2,
-        fontsize=style.SMALL, frameon=False, labelcolor=style.INK,
+        fontsize=style.SMALL, frameon=False, labelcolor=style.ink(),
     )  # fmt: skip
     return style.root_figure(axes)
 

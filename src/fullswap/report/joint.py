@@ -82,9 +82,9 @@ def joint_distribution(
         main.scatter(
             columns.positions[places[1]], rows.positions[places[0]],
             np.maximum(largest * weights / weights.max(), SMALLEST_DOT),
-            color=style.BLUE, alpha=0.75, linewidth=0, zorder=3, clip_on=False,
+            color=style.main(), alpha=0.75, linewidth=0, zorder=3, clip_on=False,
         )  # fmt: skip
-        main.grid(color=style.SHADE, linewidth=0.5)
+        main.grid(color=style.shade(), linewidth=0.5)
     low, high = rows.limits
     main.set(xlim=columns.limits, ylim=(high, low) if mapped else (low, high))
     style.tidy(main)
@@ -92,8 +92,8 @@ def joint_distribution(
     parts.name_ticks(main, rows, "y", labels)
     keyed = [(p, scale.key) for p, scale in ((first, rows), (second, columns)) if scale.key]
     keys = [line for p, key in keyed if labels for line in ("", f"player {p}", *key)]
-    main.set_xlabel("\n".join([columns.label, *keys]), loc="left", **style.NOTE)
-    main.set_ylabel(rows.label, **style.NOTE)
+    main.set_xlabel("\n".join([columns.label, *keys]), loc="left", **style.note())
+    main.set_ylabel(rows.label, **style.note())
     _draw_strip(top, columns, numbered, upright=True)
     _draw_strip(right, rows, numbered, upright=False)
     style.head(top, title, parts.summary(equilibrium, len(weights), (first, second)))
@@ -127,16 +127,16 @@ def _joint_axes(ax: Axes | None, cells: tuple[int, int] | None) -> tuple[Axes, A
 def _draw_table(ax: Axes, table: Points, numbered: bool) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
-    shades = LinearSegmentedColormap.from_list("probability", ["white", style.BLUE])
+    shades = LinearSegmentedColormap.from_list("probability", [style.paper(), style.main()])
     rows, columns = table.shape
     ax.pcolormesh(
         np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5, table, cmap=shades, vmin=0,
-        vmax=table.max(), edgecolors=style.SHADE, linewidth=0.7 if max(table.shape) <= 20 else 0.3,
+        vmax=table.max(), edgecolors=style.shade(), linewidth=0.7 if max(table.shape) <= 20 else 0.3,
     )  # fmt: skip
     if numbered:
         for (row, column), value in np.ndenumerate(table):
             if value > 0:
-                color = "white" if value > 0.6 * table.max() else style.INK
+                color = style.paper() if value > 0.6 * table.max() else style.ink()
                 text = ax.text(column, row, _chance(value), fontsize=style.SMALL, color=color)
                 text.set(ha="center", va="center")
 
@@ -152,19 +152,19 @@ def _draw_strip(ax: Axes, scale: parts.Scale, numbered: bool, upright: bool) -> 
     ax.set_axis_off()
     chances, at = scale.probabilities, scale.positions
     if scale.names:
-        width = min(0.72, 0.6 * (scale.limits[1] - scale.limits[0]) / parts.inches_of(ax, upright))
-        (ax.bar if upright else ax.barh)(at, chances, width, color=style.LINE, linewidth=0)
+        width = min(0.72, 0.6 * (scale.limits[1] - scale.limits[0]) / style.inches_of(ax, upright))
+        (ax.bar if upright else ax.barh)(at, chances, width, color=style.line(), linewidth=0)
     else:
         ends = np.zeros((len(at), 2, 2))
         ends[:, :, 0 if upright else 1] = at[:, None]
         ends[:, 1, 1 if upright else 0] = chances
-        ax.add_collection(LineCollection(list(ends), color=style.LINE, linewidth=1.2))
+        ax.add_collection(LineCollection(list(ends), color=style.line(), linewidth=1.2))
     # The numbers above the bars need room below the text at the head.
     (ax.set_ylim if upright else ax.set_xlim)(0, chances.max() * (1.6 if numbered else 1.0))
     ha, va, away = ("center", "bottom", (0, 2)) if upright else ("left", "center", (3, 0))
     for x, p in zip(at, chances, strict=True) if numbered else ():
         end = (x, p) if upright else (p, x)
-        look = dict(textcoords="offset points", ha=ha, va=va, **style.NOTE)
+        look = dict(textcoords="offset points", ha=ha, va=va, **style.note())
         ax.annotate(_chance(p), end, away, **look)
 
 

@@ -81,20 +81,20 @@ def _panels(ax: Axes | None, scales: list[parts.Scale]) -> list[Axes]:
 
 
 def _draw_marginal(ax: Axes, scale: parts.Scale, marked: bool) -> None:
-    inches = parts.inches_of(ax) / (scale.limits[1] - scale.limits[0])
+    inches = style.inches_of(ax) / (scale.limits[1] - scale.limits[0])
     # Bars where actions have places of their own, and stems where they lie on a line.
     if scale.names:
-        ax.bar(scale.positions, scale.probabilities, min(0.7, 0.5 / inches), color=style.BLUE)
+        ax.bar(scale.positions, scale.probabilities, min(0.7, 0.5 / inches), color=style.main())
     else:
-        ax.vlines(scale.positions, 0, scale.probabilities, color=style.BLUE, linewidth=1.4)
+        ax.vlines(scale.positions, 0, scale.probabilities, color=style.main(), linewidth=1.4)
         if len(scale.positions) <= parts.READABLE:
-            ax.plot(scale.positions, scale.probabilities, "o", color=style.BLUE, markersize=4)
+            ax.plot(scale.positions, scale.probabilities, "o", color=style.main(), markersize=4)
     ax.set(xlim=scale.limits, ylim=(0, (1.3 if marked else 1.08) * scale.probabilities.max()))
     style.tidy(ax)
     ax.locator_params(axis="y", nbins=4)
     parts.name_ticks(ax, scale, "x", True)
-    ax.set_xlabel("\n".join([scale.label, *scale.key]), loc="left", **style.NOTE)
-    ax.set_ylabel("probability", **style.NOTE)
+    ax.set_xlabel("\n".join([scale.label, *scale.key]), loc="left", **style.note())
+    ax.set_ylabel("probability", **style.note())
 
 
 def _draw_mark(ax: Axes, position: float, text: str) -> None:

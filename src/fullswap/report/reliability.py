@@ -10,10 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
+from fullswap.metrics.bins import Bins
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.corp import Curve, curve_of
 from fullswap.metrics.groups import Groups, l2_of
 from fullswap.metrics.scores import brier_of
 from fullswap.report import style
-from fullswap.report.bands import ROUNDING, Dots, consistency_band, group_events, yes_no_events
+from fullswap.report.bands import ROUNDING, Dots, cells_of, consistency_band, group_events
+from fullswap.report.bands import expected_outside, yes_no_events
+from fullswap.report.scale import Scale, scale_of
+from fullswap.report.thin import corners
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -22,9 +28,8 @@ if TYPE_CHECKING:
 
 SMALLEST_DOT, DOTS_AREA, LARGEST_DOT = 7.0, 1200.0, (18.0, 55.0)
 """Least area of a dot, rough area of all together, and bounds for the largest, square points."""
-HISTOGRAM_BARS = 50
-"""Bars of the counts where forecasts are continuous: two percent each on the unit interval."""
-
+FULL, FAINTEST = 30.0, 0.3
+"""Events of a group from which on its dot is opaque; opacity of the smallest."""
 
 def reliability_diagram(
     y_true: ArrayLike,
@@ -36,13 +41,22 @@ def reliability_diagram(
     band: float = 0.9,
     ax: Axes | None = None,
     title: str | None = None,
+    log_odds: bool | None = None,
 ) -> Figure:
     """Observed frequency against forecast, with what a calibrated forecaster would show.
 
+    The curve is the best increasing re-reading of the forecasts (isotonic regression), which
+    needs no bins. Shaded is where the curve of a calibrated forecaster with these forecasts lies
+    with probability `band`, forecast by forecast.
+
     A dot stands at (p̄, ȳ), the mean forecast and the mean outcome of a group of events; its
-    area grows with the group. The shaded band holds, for each group by itself, the frequencies
-    between the (1 ∓ band)/2 quantiles of a calibrated forecaster [BS07]; of G calibrated groups,
-    up to (1 − band)·G are expected outside, drawn as open diamonds. Below, the forecasts' counts.
+    area grows with the group, and small groups fade. The upright line across the diagonal holds,
+    for each group by itself, the frequencies between the (1 ∓ band)/2 quantiles of a calibrated
+    forecaster [BS07]; dots beyond it are open diamonds, and above stands how many of them chance
+    alone would show. Below, the forecasts' counts.
+
+    Where nine tenths of the forecasts are below 10 %, or above 90 %, both axes are in log-odds:
+    0.1 %, 1 % and 10 % are then equally far apart, and 0 and 1 stand at the ends.
 
     Above it stand the l2 calibration error Σ_g W_g·(p̄_g − ȳ_g)² of the groups shown, with W_g
     the weight of group g, and the Brier score, the mean of (forecast − outcome)².
@@ -65,6 +79,8 @@ def reliability_diagram(
         Probability of the band, in (0, 1).
     ax, title
         Axes to draw on, of which the counts take a strip, by default a new figure; its title.
+    log_odds
+        True or False to choose the axes.
 
     Examples
     --------
@@ -77,39 +93,140 @@ def reliability_diagram(
     level = checks.number("band", band)
     if not 0 < level < 1:
         checks.refuse("band", "lie strictly between 0 and 1", band)
+    checks.flag("log_odds", log_odds)
     issuable = None if grid is None else checks.vector("grid", grid)
     if issuable is not None:
         checks.unit("grid", issuable)
-    dots = group_events(events, bins, issuable)
-    low, high = consistency_band(dots.forecast, dots.trials, level)
+    dots, cells = group_events(events, bins, issuable), cells_of(events)
+    curve = curve_of(cells, level=level)
+    lines = _summary(events, dots, weighted)
+    return _draw(
+        curve, dots, cells, lines, ax=ax, title=title, log_odds=log_odds, grid=issuable,
+        weighted=weighted,
+    )  # fmt: skip
 
-    main, counts = _axes(ax, title is not None, legend_rows=2 if issuable is None else 3)
-    low_end, high_end = limits = _limits(events, dots, low, high)
-    width = _bar_width(dots, high_end - low_end)
-    diagonal = main.plot([0, 1], [0, 1], color=style.LINE, linewidth=0.9, zorder=1.5)
-    diagonal[0].set_label("calibrated")
-    handles: list[Artist] = [*diagonal]
-    handles += _draw_band(main, dots, low, high, width, f"{100 * level:g} % band if calibrated")
-    handles += _draw_dots(main, dots, low, high)
-    if issuable is not None:
+
+def draw_reliability(
+    curve: Curve,
+    bins: Bins,
+    cells: Cells,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    log_odds: bool | None = None,
+) -> Figure:
+    """The diagram of `reliability_diagram` from parts that are known already."""
+    groups = len(bins.forecast)
+    noun = "bin" if groups < len(cells.forecast) else "forecast"
+    error = f"on average {style.points(bins.error)} off"
+    events = style.count_of(cells.events, "event")
+    if cells.events < cells.rows:
+        events = f"{style.count_of(cells.rows, 'forecast')} of {events}"
+    lines = [f"{events}, {style.count_of(groups, noun)}; {error}"]
+    weighted = not np.array_equal(cells.weight, cells.count)
+    return _draw(curve, bins, cells, lines, ax=ax, title=title, log_odds=log_odds, weighted=weighted)
+
+
+def _draw(
+    curve: Curve, dots: Dots | Bins, cells: Cells, lines: list[str], *, ax: Axes | None,
+    title: str | None, log_odds: bool | None, weighted: bool, grid: Vector | None = None,
+) -> Figure:  # fmt: skip
+    # Rows that share an outcome say less than as many events would.
+    trials = dots.trials / max(cells.inflation, 1.0)
+    low, high = consistency_band(dots.forecast, trials, curve.level)
+    outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
+    expected = expected_outside(dots.forecast, trials, curve.level)
+    groups = style.count_of(len(outside), "dot")
+    lines = [*lines, f"{outside.sum()} of {groups} outside their range, {expected:.1f} expected"]
+    scale = reliability_scale(curve, dots, cells, log_odds, (low, high))
+    main, counts = _axes(ax, len(lines), title is not None, legend_rows=3)
+    scale.dress(main)
+    handles = draw_panel(main, curve, dots, scale, (low, high))
+    if grid is not None:
         handles += main.plot(
-            issuable, np.zeros(len(issuable)), "|", transform=main.get_xaxis_transform(),
-            color=style.INK, markersize=6, markeredgewidth=0.9, clip_on=False, zorder=2.6,
-            label="grid",
+            scale.place(grid), np.zeros(len(grid)), "|", transform=main.get_xaxis_transform(),
+            color=style.ink(), markersize=6, markeredgewidth=0.9, clip_on=False, zorder=2.6,
+            label="grid", gid="grid",
         )  # fmt: skip
-    _draw_counts(counts, events, dots, width, limits)
-    _label(main, counts, weighted, limits)
-    style.head(main, title, _summary(events, dots, weighted))
+    _draw_counts(counts, cells, dots, scale)
+    _label(main, counts, weighted, scale)
+    style.head(main, title, lines)
     _draw_legend(main, handles, dots, own=ax is None)
     return style.root_figure(main)
 
 
-def _axes(ax: Axes | None, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
+def reliability_scale(
+    curve: Curve,
+    dots: Dots | Bins,
+    cells: Cells,
+    log_odds: bool | None,
+    band: tuple[Vector, Vector] | None = None,
+) -> Scale:
+    """The axis, for both directions, that shows the dots and what they are measured by."""
+    shown = [dots.forecast, dots.frequency]
+    chosen = scale_of(cells.forecast, cells.weight, np.concatenate(shown), log_odds)
+    if band is not None and not chosen.log_odds:
+        shown += [*band]
+        chosen = scale_of(cells.forecast, cells.weight, np.concatenate(shown), False)
+    return chosen
+
+
+def draw_panel(
+    ax: Axes, curve: Curve, dots: Dots | Bins, scale: Scale, ranges: tuple[Vector, Vector],
+    tolerance: float = 0.002,
+) -> list[Artist]:  # fmt: skip
+    """Diagonal, band, curve and dots on axes that have their scale: what a legend may name."""
+    level = f"{100 * curve.level:g} %"
+    ends = scale.place(np.array([0.0, 1.0]))
+    handles: list[Artist] = []
+    handles += ax.plot(ends, ends, color=style.line(), linewidth=0.9, zorder=1.5, gid="diagonal")
+    handles[0].set_label("calibrated")
+    handles += _draw_band(ax, curve, scale, tolerance, f"{level} band of the curve")
+    # One line with gaps: a single path, however many dots.
+    low, high = (scale.place(end) for end in ranges)
+    gaps = np.full(len(low), np.nan)
+    handles += ax.plot(
+        np.repeat(scale.place(dots.forecast), 3), np.column_stack([low, high, gaps]).ravel(),
+        color=style.line(), linewidth=0.8, zorder=2, label=f"{level} range of a dot", gid="ranges",
+        solid_capstyle="butt",
+    )  # fmt: skip
+    marker = "_" if len(curve.forecast) == 1 else ""
+    handles += ax.plot(
+        *_line(curve.forecast, curve.frequency, scale, tolerance), marker=marker, markersize=14,
+        color=style.main(), linewidth=1.6, zorder=2.5, label="best re-reading", gid="curve",
+    )  # fmt: skip
+    return handles + _draw_dots(ax, dots, scale, ranges)
+
+
+def _draw_band(
+    ax: Axes, curve: Curve, scale: Scale, tolerance: float, label: str
+) -> list[Artist]:
+    """An area round the diagonal; a bar, if there is one forecast only."""
+    if len(curve.forecast) == 1:
+        x, low, high = (scale.place(one)[0] for one in (curve.forecast, curve.low, curve.high))
+        look: dict[str, Any] = dict(linewidth=7, solid_capstyle="butt", zorder=1)
+        return [*ax.plot([x, x], [low, high], color=style.shade(), label=label, gid="band", **look)]
+    lower = _line(curve.forecast, curve.low, scale, tolerance)
+    upper = _line(curve.forecast, curve.high, scale, tolerance)
+    x, y = (np.concatenate([ahead, back[::-1]]) for ahead, back in zip(lower, upper, strict=True))
+    return [*ax.fill(x, y, color=style.shade(), linewidth=0, zorder=1, label=label, gid="band")]
+
+
+def _line(x: Vector, y: Vector, scale: Scale, tolerance: float) -> tuple[Vector, Vector]:
+    """A line as it is drawn, without corners that nobody would see."""
+    places, heights = scale.place(x), scale.place(y)
+    kept = corners(scale.flat(places), scale.flat(heights), tolerance)
+    return places[kept], heights[kept]
+
+
+def _axes(
+    ax: Axes | None, lines: int, titled: bool, legend_rows: int
+) -> tuple[Axes, Axes]:
     """Square axes for the diagram, and a strip below for the counts."""
     if ax is None:
         # Placed by hand, in inches: layout engines do not keep a square and a strip in line.
         left, side, strip, gap = 0.8, 3.7, 0.55, 0.14
-        foot, above = 0.52 + 0.19 * legend_rows, 0.78 if titled else 0.5
+        foot, above = 0.52 + 0.19 * legend_rows, 0.17 * lines + (0.44 if titled else 0.16)
         width, height = left + side + 0.15, foot + strip + gap + side + above
         figure = style.new_figure(width, height)
         main, counts = (
@@ -125,25 +242,7 @@ def _axes(ax: Axes | None, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
     return ax, make_axes_locatable(ax).append_axes("bottom", "16%", pad=0.12, sharex=ax)
 
 
-def _limits(events: Groups, dots: Dots, low: Vector, high: Vector) -> tuple[float, float]:
-    """The unit interval, or its end that holds what is drawn, if less than half would do.
-
-    A hundredth of the forecasts on either side may lie beyond: one stray forecast of a rare
-    event should not press all others into a corner.
-    """
-    shown = np.concatenate([dots.forecast, dots.frequency, low, high])
-    usual = np.quantile(events.forecasts[:, 0], [0.01, 0.99])
-    least, most = min(shown.min(), usual[0]), max(shown.max(), usual[1])
-    low_end, high_end = 0.0, 1.0
-    if 0 < most <= 0.5:
-        high_end = float(most)
-    elif 0.5 <= least < 1:
-        low_end = float(least)
-    margin = 0.025 * (high_end - low_end)  # room for half a dot
-    return low_end - margin, high_end + margin
-
-
-def _bar_width(dots: Dots, extent: float) -> float:
+def _bar_width(dots: Dots | Bins, extent: float) -> float:
     """Width of the bars of single forecasts: not wide, and apart where forecasts are regular."""
     gaps = np.diff(dots.forecast)
     typical = float(np.median(gaps)) if len(gaps) else extent
@@ -151,60 +250,62 @@ def _bar_width(dots: Dots, extent: float) -> float:
     return float(np.clip(0.7 * typical, 0.004 * extent, 0.034 * extent))
 
 
-def _draw_band(
-    ax: Axes, dots: Dots, low: Vector, high: Vector, width: float, label: str
+def _draw_dots(
+    ax: Axes, dots: Dots | Bins, scale: Scale, ranges: tuple[Vector, Vector]
 ) -> list[Artist]:
-    """Bars at single forecasts; one area where forecasts are continuous and bins neighbours."""
-    look: dict[str, Any] = dict(color=style.SHADE, linewidth=0, label=label)
-    if dots.binned and len(dots) > 1:
-        return [ax.fill_between(dots.forecast, low, high, **look)]
-    bars = ax.bar(dots.forecast, high - low, width, low, **look)
-    return [bars]  # type: ignore[list-item]  # a legend takes a container of bars as well
+    from matplotlib.colors import to_rgba
 
-
-def _draw_dots(ax: Axes, dots: Dots, low: Vector, high: Vector) -> list[Artist]:
-    largest = np.clip(DOTS_AREA / len(dots), *LARGEST_DOT)
+    low, high = ranges
+    largest = np.clip(DOTS_AREA / len(low), *LARGEST_DOT)
     areas = np.maximum(largest * dots.weight / dots.weight.max(), SMALLEST_DOT)
+    opacity = np.clip(np.sqrt(dots.trials / FULL), FAINTEST, 1.0)
     outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
 
-    def draw(chosen: NDArray[np.bool_], **look: Any) -> list[Artist]:
+    def draw(chosen: NDArray[np.bool_], face: Any, edge: Any, **look: Any) -> list[Artist]:
         if not chosen.any():
             return []
-        x, y = dots.forecast[chosen], dots.frequency[chosen]
-        return [ax.scatter(x, y, areas[chosen], zorder=3, clip_on=False, **look)]
+        x, y = (scale.place(values[chosen]) for values in (dots.forecast, dots.frequency))
+        faces = [to_rgba(face, alpha) for alpha in opacity[chosen]]
+        edges = [to_rgba(edge, alpha) for alpha in opacity[chosen]]
+        marks = ax.scatter(x, y, areas[chosen], zorder=3, clip_on=False, **look)
+        marks.set(facecolor=faces, edgecolor=edges)
+        return [marks]
 
-    dot = dict(marker="o", facecolor=style.BLUE, edgecolor="white", linewidth=0.5)
-    diamond = dict(marker="D", facecolor="white", edgecolor=style.VERMILION, linewidth=1.2)
-    stray = f"outside the band ({outside.sum()} of {len(dots)})"
-    return draw(~outside, label="observed", **dot) + draw(outside, label=stray, **diamond)
+    dot = dict(marker="o", linewidth=0.5, label="observed", gid="dots")
+    diamond = dict(marker="D", linewidth=1.2, label="outside its range", gid="outside")
+    paper = style.paper()
+    inside = draw(~outside, style.main(), paper, **dot)
+    return inside + draw(outside, paper, style.VERMILION, **diamond)
 
 
-def _draw_counts(
-    ax: Axes, events: Groups, dots: Dots, width: float, limits: tuple[float, float]
-) -> None:
-    if not dots.binned:
-        ax.bar(dots.forecast, dots.weight, width, color=style.LINE, linewidth=0)
+def _draw_counts(ax: Axes, cells: Cells, dots: Dots | Bins, scale: Scale) -> None:
+    if not scale.log_odds and len(dots.forecast) == len(cells.forecast):
+        width = _bar_width(dots, scale.high - scale.low)
+        bars = ax.bar(dots.forecast, dots.weight, width, color=style.line(), linewidth=0)
+        for bar in bars:
+            bar.set_gid("counts")
         return
-    span = max(limits[0], 0.0), min(limits[1], 1.0)
-    forecasts = events.forecasts[:, 0]
-    heights, edges = np.histogram(forecasts, HISTOGRAM_BARS, span, weights=events.weights)
-    ax.stairs(heights, edges, fill=True, color=style.LINE)
+    edges = scale.edges()
+    heights, _ = np.histogram(scale.place(cells.forecast), edges, weights=cells.weight)
+    ax.stairs(heights, edges, fill=True, color=style.line(), gid="counts")
 
 
-def _label(main: Axes, counts: Axes, weighted: bool, limits: tuple[float, float]) -> None:
+def _label(main: Axes, counts: Axes, weighted: bool, scale: Scale) -> None:
     for axes in (main, counts):
         style.tidy(axes)
-    main.set(xlim=limits, ylim=limits, aspect="equal", ylabel="observed frequency")
+    scale.dress(counts, y=False)
+    main.set(aspect="equal", ylabel="observed frequency")
     main.tick_params(labelbottom=False)
-    main.locator_params(nbins=6)
+    if not scale.log_odds:
+        main.locator_params(nbins=6)
     counts.set(xlabel="forecast probability", ylabel="weight" if weighted else "events")
     counts.locator_params(axis="y", nbins=2, integer=not weighted)
     counts.yaxis.set_major_formatter("{x:,g}")
 
 
-def _draw_legend(main: Axes, handles: list[Artist], dots: Dots, own: bool) -> None:
+def _draw_legend(main: Axes, handles: list[Artist], dots: Dots | Bins, own: bool) -> None:
     """Below all in a figure of our own, else in the emptier corner of the axes."""
-    look: dict[str, Any] = dict(fontsize=style.SMALL, labelcolor=style.INK, handlelength=1.6)
+    look: dict[str, Any] = dict(fontsize=style.SMALL, labelcolor=style.ink(), handlelength=1.6)
     if own:
         look |= dict(loc="lower left", bbox_to_anchor=(0.1, 0), ncols=2, columnspacing=1.4)
         style.root_figure(main).legend(handles=handles, frameon=False, borderpad=0, **look)

@@ -1,0 +1,37 @@
+"""What a record could have shown: how small an error is too small for so few events."""
+
+from __future__ import annotations
+
+import math
+
+from fullswap.base import checks
+from fullswap.metrics.cells import Cells
+
+MIXTURE_COST = 3.0
+"""Log of the evidence that is lost because the bet does not know the error beforehand."""
+FOUR_OF_FIVE = 0.84
+"""Standard deviations below the mean that are exceeded four times of five."""
+
+
+def smallest_seen(cells: Cells, threshold: float = 20.0) -> float:
+    """Smallest error, the same way everywhere, that four records of five would have shown.
+
+    A share. A shift of z standard errors has evidence of about exp(z²/2 − z·N) with N standard
+    normal, less what the mixture costs; z is such that four times of five this reaches the
+    threshold. The standard error is that of the mean of the outcomes, for as many events as
+    there are, not rows. At most 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> smallest_seen(Cells.of_events(np.tile([0.0, 1.0], 500), np.full(1000, 0.5)))
+    0.069...
+    """
+    threshold = checks.number("threshold", threshold, least=1.0)
+    wanted = math.log(threshold) + MIXTURE_COST
+    z = FOUR_OF_FIVE + math.sqrt(FOUR_OF_FIVE**2 + 2 * wanted)
+    mean = float(cells.weight @ (cells.forecast * (1 - cells.forecast))) / cells.total
+    events = cells.total**2 / float(cells.squares.sum())
+    if cells.shared is not None:
+        events = min(events, float(cells.shared.events))
+    return min(z * math.sqrt(mean / events), 1.0)

@@ -1,0 +1,82 @@
+"""Reliability class by class: small diagrams side by side, worst first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from fullswap.base import checks
+from fullswap.metrics.bins import Bins
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.corp import Curve
+from fullswap.report import style
+from fullswap.report.bands import consistency_band
+from fullswap.report.reliability import draw_panel, reliability_scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    Part = tuple[str, Curve, Bins, Cells]
+
+MOST = 9
+"""Diagrams of a picture."""
+LONGEST_NAME = 24
+
+
+def draw_classes(
+    parts: Sequence[Part],
+    *,
+    top: Part | None = None,
+    figure: Any = None,
+) -> Figure:
+    """A small reliability diagram for each class, those with the largest error first.
+
+    Parameters
+    ----------
+    parts
+        (label, curve, bins, cells) of each class against the rest. At most 9 diagrams are drawn,
+        the other classes counted.
+    top
+        The same for the likeliest class of each forecast, drawn before all others.
+    figure
+        A figure or subfigure to draw on, by default a new one.
+    """
+    if not len(parts) and top is None:
+        checks.refuse("parts", "have one class at least", parts)
+    ranked = sorted(parts, key=lambda part: -part[2].error)
+    shown = ([] if top is None else [top]) + ranked
+    more = max(len(shown) - MOST, 0)
+    shown = shown[:MOST]
+    columns = min(3, len(shown)) if len(shown) != 4 else 2
+    rows = math.ceil(len(shown) / columns)
+    if figure is None:
+        figure = style.new_figure(0.4 + 2.05 * columns, 0.55 + 2.2 * rows, arranged=True)
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for panel, part in zip(panels, shown, strict=False):
+        _draw_part(panel, part)
+    for panel in panels[len(shown) :]:
+        panel.set_axis_off()
+    figure.supxlabel("forecast probability", **style.note())
+    figure.supylabel("observed frequency", **style.note())
+    lines = "classes, worst first" if len(parts) > 1 else "by class"
+    lines += f"; and {more:,} more" if more else ""
+    figure.suptitle(lines, x=0.02, ha="left", **style.note())
+    return figure.figure if figure.figure is not None else figure
+
+
+def _draw_part(ax: Axes, part: Part) -> None:
+    label, curve, bins, cells = part
+    ranges = consistency_band(bins.forecast, bins.trials / max(cells.inflation, 1.0), curve.level)
+    scale = reliability_scale(curve, bins, cells, None, ranges)
+    scale.dress(ax)
+    # Small diagrams need fewer corners.
+    draw_panel(ax, curve, bins, scale, ranges, tolerance=0.008)
+    style.tidy(ax)
+    ax.set_aspect("equal")
+    if not scale.log_odds:
+        ax.locator_params(nbins=3)
+    ax.tick_params(labelsize=style.SMALL - 1.5)
+    words = f"{style.plain(str(label), LONGEST_NAME)}\n{style.points(bins.error)} off"
+    ax.set_title(words, loc="left", pad=4, linespacing=1.3, **style.note())

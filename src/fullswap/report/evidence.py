@@ -1,0 +1,189 @@
+"""Evidence against calibration as it grows, on a logarithmic scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fullswap.base import checks
+from fullswap.base.protocols import Vector
+from fullswap.report import style
+from fullswap.report.thin import corners
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STEPS = 1, 2, 3, 5
+"""Powers of ten between ticks: these, ten times these, and so on."""
+MOST_TICKS = 7
+WRITTEN_OUT = 6
+"""Powers of ten up to here are written with all their zeros."""
+MOST_ALARMS = 60
+"""Marks of alarms; of more, evenly chosen ones are drawn."""
+
+
+def draw_evidence(
+    positions: ArrayLike,
+    log10: ArrayLike,
+    *,
+    threshold: float = 20,
+    alarms: Sequence[int] = (),
+    since: float | None = None,
+    labels: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Evidence against calibration after each number of events.
+
+    Evidence of E : 1 comes up, at any time, for at most one calibrated forecaster in E.
+
+    Parameters
+    ----------
+    positions, log10
+        Numbers of events, ascending, and the logarithms to base 10 of the evidence there.
+    threshold
+        Where a line says "strong evidence".
+    alarms, since
+        Numbers of events at which there were alarms, and at which the trouble began.
+    labels
+        Times of the positions, written along the axis in place of numbers of events.
+    ax
+        Axes to draw on, by default a new figure.
+
+    Examples
+    --------
+    >>> figure = draw_evidence([100, 200, 300], [0.1, 0.9, 2.0], alarms=[300])
+    >>> figure.axes[0].get_ylabel()
+    'evidence against calibration'
+    """
+    places = checks.vector("positions", positions)
+    heights = checks.vector("log10", log10, len(places))
+    level = math.log10(checks.number("threshold", threshold, above=0.0))
+    checks.refuse_at("log10", "be numbers, not NaN", heights, np.isnan(heights))
+    if labels is not None:
+        checks.same_length("labels", labels, "positions", len(places))
+    finite = heights[np.isfinite(heights)]
+    low, high = _limits(finite, level)
+    shown = np.clip(heights, low, high)
+
+    ax = style.axes_of(ax, 5.4, 3.2)
+    # One event alone is a point, not a line.
+    kept = corners(places, shown)
+    ax.plot(
+        places[kept], shown[kept], color=style.main(), linewidth=1.6, zorder=2.5, gid="evidence",
+        marker="o" if len(places) == 1 else "", markersize=4,
+    )  # fmt: skip
+    ax.axhline(0.0, color=style.line(), linewidth=0.8, zorder=1.2, gid="none")
+    look = dict(color=style.VERMILION, linewidth=1.0, linestyle=(0, (5, 2)), zorder=2)
+    ax.axhline(level, gid="threshold", **look)
+    style.tidy(ax)
+    ax.set(ylim=(low, high), xlabel="events", ylabel="evidence against calibration")
+    _name_ticks(ax, low, high)
+    _set_times(ax, places, labels)
+    _write(ax, f"strong evidence: {style.figures(threshold)}", (0.01, level), upright=False)
+    if since is not None:
+        start = checks.number("since", since)
+        ax.axvline(start, color=style.line(), linewidth=1.1, linestyle=(0, (2, 2)), gid="since")
+        _write(ax, f"since {_moment(start, places, labels)}", (start, 0.98), upright=True)
+    lines = [f"evidence now {odds(heights[-1])}, at most {odds(float(heights.max()))}"]
+    if len(alarms):
+        lines.append(_draw_alarms(ax, alarms, places, shown))
+    style.head(ax, None, lines)
+    return style.root_figure(ax)
+
+
+def odds(log10: float) -> str:
+    """Evidence in words: what it says for one to what it says for the other.
+
+    Examples
+    --------
+    >>> odds(3.0), odds(-3.0), odds(0.1), odds(20.2), odds(4000)
+    ('1,000 : 1', '1 : 1,000', '1.3 : 1', '1.6·10^20 : 1', '10^4,000 : 1')
+    """
+    if math.isinf(log10):
+        return "without limit" if log10 > 0 else "none"
+    size = abs(log10)
+    if size < WRITTEN_OUT:
+        number = f"{10**size:,.1f}" if size < 1 else f"{10**size:,.0f}"
+        number = number.removesuffix(".0")
+    else:
+        whole = math.floor(size)
+        front = f"{10 ** (size - whole):.1f}·" if whole < 1000 else ""
+        number = f"{front.replace('1.0·', '')}10^{whole:,}"
+    return f"{number} : 1" if log10 >= 0 else f"1 : {number}"
+
+
+def _limits(finite: Vector, level: float) -> tuple[float, float]:
+    """From below the evidence and 1 : 1 to above the evidence and the threshold."""
+    least = min(0.0, float(finite.min(initial=0.0)))
+    most = max(level, float(finite.max(initial=0.0)))
+    room = 0.07 * (most - least)
+    return least - room, most + room
+
+
+def _name_ticks(ax: Axes, low: float, high: float) -> None:
+    """Whole powers of ten, a few of them, in odds."""
+    size = 0
+    while True:
+        steps = [step * 10**size for step in STEPS]
+        fitting = [step for step in steps if (high - low) / step <= MOST_TICKS]
+        if fitting:
+            break
+        size += 1
+    step = fitting[0]
+    ticks = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
+    ax.set_yticks([float(tick) for tick in ticks], [_tick(int(tick)) for tick in ticks])
+
+
+def _tick(power: int) -> str:
+    size = abs(power)
+    number = f"{10**size:,}" if size <= WRITTEN_OUT else rf"$10^{{{size}}}$"
+    return f"1 : {number}" if power < 0 else f"{number} : 1"
+
+
+def _set_times(ax: Axes, places: Vector, labels: Sequence[str] | None) -> None:
+    if labels is not None:
+        style.time_ticks(ax, [float(place) for place in places], labels)
+        ax.set_xlabel("time")
+        return
+    ax.locator_params(axis="x", nbins=5, integer=True)
+    ax.xaxis.set_major_formatter("{x:,g}")
+    if len(places) > 1:
+        ax.set_xlim(left=min(0.0, float(places[0])))
+
+
+def _moment(start: float, places: Vector, labels: Sequence[str] | None) -> str:
+    if labels is None:
+        return f"event {start:,.0f}"
+    return style.plain(str(labels[int(np.abs(places - start).argmin())]))
+
+
+def _write(ax: Axes, text: str, place: tuple[float, float], upright: bool) -> None:
+    """Words at a line, on the side with more room."""
+    low, high = ax.get_xlim()
+    left = upright and place[0] > (low + high) / 2
+    offset = ((-4 if left else 4), 0) if upright else (0, 3)
+    words = ax.annotate(
+        text, place, offset, textcoords="offset points",
+        xycoords=ax.get_xaxis_transform() if upright else ax.get_yaxis_transform(),
+        ha="right" if left else "left", va="top" if upright else "bottom", zorder=4,
+        fontsize=style.SMALL, color=style.ink() if upright else style.VERMILION,
+    )  # fmt: skip
+    words.set_bbox(dict(facecolor=style.paper(), alpha=0.75, edgecolor="none", pad=0.8))
+
+
+def _draw_alarms(ax: Axes, alarms: Sequence[int], places: Vector, shown: Vector) -> str:
+    """Marks on the curve, and their number in words."""
+    when = np.sort(checks.vector("alarms", alarms))
+    chosen = np.unique(np.linspace(0, len(when) - 1, min(len(when), MOST_ALARMS)).astype(int))
+    marked = when[chosen]
+    ax.plot(
+        marked, np.interp(marked, places, shown), linestyle="", marker="v", markersize=7,
+        color=style.VERMILION, markeredgecolor=style.paper(), markeredgewidth=0.6, zorder=3,
+        clip_on=False, gid="alarms",
+    )  # fmt: skip
+    return f"{style.count_of(len(when), 'alarm')} (triangles), the first at event {when[0]:,.0f}"

@@ -1,0 +1,94 @@
+"""The error window by window, beside what chance alone would show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fullswap.base import checks
+from fullswap.metrics.windows import Windows
+from fullswap.report import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NOTABLE = 1.645
+"""Standard errors beyond which a window is called too high or too low: one in ten by chance."""
+
+
+def draw_windows(
+    windows: Windows,
+    *,
+    labels: Sequence[str] | None = None,
+    tolerance: float | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Average error in points, in windows of equal numbers of events.
+
+    Shaded is the error that a calibrated forecaster shows on average. Triangles point up where
+    forecasts were too high and down where they were too low, by more than nine calibrated windows
+    in ten.
+
+    Parameters
+    ----------
+    windows
+        Errors in order, as shares.
+    labels
+        Time at the start of each window, written along the axis in place of numbers of events.
+    tolerance
+        An error that does not matter, as a share; drawn as a dotted line.
+    ax
+        Axes to draw on, by default a new figure.
+    """
+    count = len(windows.start)
+    if labels is not None:
+        checks.same_length("labels", labels, "windows", count)
+    ax = style.axes_of(ax, 5.4, 3.2)
+    # Each window as wide as its events: a level stretch from its first to its last.
+    edges = np.append(windows.start, windows.stop[-1]).astype(float)
+    middles = (edges[:-1] + edges[1:]) / 2
+    chance, error = 100 * windows.chance, 100 * windows.error
+    ax.stairs(chance, edges, fill=True, color=style.shade(), label="chance alone", gid="chance")
+    look: dict[str, Any] = dict(color=style.main(), zorder=2.5)
+    ax.plot(middles, error, linewidth=1.2, label="measured", gid="error", **look)
+
+    high = windows.bias > NOTABLE * windows.noise
+    low = windows.bias < -NOTABLE * windows.noise
+    size = float(np.clip(150 / count, 3.0, 5.5))
+    for chosen, marker, name in ((high, "^", "too high"), (low, "v", "too low")):
+        if chosen.any():
+            ax.plot(
+                middles[chosen], error[chosen], marker, markersize=size + 1.5, color=style.VERMILION,
+                markeredgecolor=style.paper(), markeredgewidth=0.5, zorder=3, clip_on=False,
+                label=f"forecasts {name}", gid=name.replace(" ", "-"),
+            )  # fmt: skip
+    rest = ~(high | low)
+    ax.plot(middles[rest], error[rest], "o", markersize=size - 0.5, gid="dots", **look)
+    if tolerance is not None:
+        level = checks.number("tolerance", tolerance, least=0.0)
+        ax.axhline(
+            100 * level, color=style.ink(), linewidth=1.1, linestyle=":", gid="tolerance",
+            label=f"tolerance: {style.points(level).replace('.0 ', ' ')}",
+        )  # fmt: skip
+    style.tidy(ax)
+    ax.set(xlim=(edges[0], edges[-1]), xlabel="events", ylabel="average error (points)")
+    ax.set_ylim(0, 1.1 * max(float(error.max()), float(chance.max()), 0.1))
+    if labels is None:
+        ax.locator_params(axis="x", nbins=5, integer=True)
+        ax.xaxis.set_major_formatter("{x:,g}")
+    else:
+        style.time_ticks(ax, [float(edge) for edge in edges[:-1]], labels)
+        ax.set_xlabel("time")
+    style.legend_above(ax, [_summary(windows)])
+    return style.root_figure(ax)
+
+
+def _summary(windows: Windows) -> str:
+    sizes = windows.stop - windows.start
+    per = style.count_of(int(sizes[0]), "event")
+    about = "of" if (sizes == sizes[0]).all() else "of about"
+    above = int((windows.error > windows.chance).sum())
+    return f"{style.count_of(len(sizes), 'window')} {about} {per}; {above} above chance"
