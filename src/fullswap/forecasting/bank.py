@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, KeysView, Sequence
 from inspect import signature
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws, stream_of
+from fullswap.base.files import write_text
 from fullswap.base.keys import event_name, event_names, key_of, plain_key
 from fullswap.base.protocols import Indices, Vector
 from fullswap.base.records import Record
@@ -373,18 +373,7 @@ class Bank:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file; a crash in the middle leaves the old one."""
-        target = Path(path)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target.parent, prefix=target.name, delete=False, encoding="utf-8"
-        ) as file:
-            try:
-                file.write(self.to_json())
-                file.flush()
-                os.fsync(file.fileno())
-                os.replace(file.name, target)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Bank:

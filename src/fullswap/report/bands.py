@@ -131,5 +131,8 @@ def expected_outside(forecast: Vector, trials: Vector, level: float) -> float:
 
 def cells_of(events: Groups) -> Cells:
     """Events summed by forecast."""
-    weights = None if (events.weights == 1).all() else events.weights
-    return Cells.of_events(events.means[:, 0], events.forecasts[:, 0], weights)
+    rows, kinds = distinct_rows(events.forecasts)
+    merged = events.merged(kinds, len(rows), rows)
+    squares = sums_by(kinds, np.square(events.weights), len(rows))
+    counts = np.bincount(kinds, minlength=len(rows)).astype(float)
+    return Cells(rows[:, 0], merged.weights, merged.sums[:, 0], counts, squares)

@@ -1,0 +1,176 @@
+"""A log read once, batch after batch, into all that a check is made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fullswap.base.protocols import Indices, Vector
+from fullswap.checking.evidence import Evidence, EvidenceRun
+from fullswap.checking.segments import SegmentColumn
+from fullswap.checking.settings import Settings
+from fullswap.metrics.cells import Cells, CellTally
+from fullswap.metrics.windows import Windows, WindowTally
+
+MOST_ROWS = 2_000_000
+"""Rows that are kept as they are; more are summed in narrow cells, and memory stays bounded."""
+SEGMENT_WIDTH = 0.05
+"""Width of such cells in a segment, in log-odds: there may be many segments."""
+TAIL_ROWS = 100_000
+"""The last rows, kept to try recalibration on."""
+
+
+class Sums:
+    """The events of one yes/no question, exact as long as there are not too many."""
+
+    def __init__(self, most: int = MOST_ROWS, width: float | None = None) -> None:
+        self._most, self._width = most, width
+        self._parts: list[tuple[Any, ...]] = []
+        self._rows = 0
+        self._tally: CellTally | None = None
+
+    def add(self, y: Vector, p: Vector, weight: Vector | None, event: Indices | None) -> None:
+        """Add rows in order; an event has all its rows in one call."""
+        self._rows += len(y)
+        if self._tally is None and self._rows > self._most:
+            self._tally = CellTally() if self._width is None else CellTally(self._width)
+            for part in self._parts:
+                self._tally.add(*part[:3])
+            self._parts = []
+        if self._tally is not None:
+            self._tally.add(y, p, weight)
+        else:
+            self._parts.append((y, p, weight, event))
+
+    def cells(self) -> Cells:
+        """All events so far."""
+        if self._tally is not None:
+            return self._tally.cells()
+        if len(self._parts) == 1:
+            return Cells.of_events(*self._parts[0])
+        columns = list(zip(*self._parts, strict=True))
+        y, p, weight, event = (
+            None if column[0] is None else np.concatenate(column) for column in columns
+        )
+        return Cells.of_events(y, p, weight, event)
+
+
+class Questions:
+    """The yes/no questions of a log: one, or one for each class and one for the likeliest."""
+
+    def __init__(self, classes: int, most: int = MOST_ROWS, width: float | None = None) -> None:
+        self.classes = classes
+        count = 1 if classes == 2 else classes + 1
+        self._sums = [Sums(max(most // count, 1), width) for _ in range(count)]
+
+    def add(self, y: Vector, p: Any, weight: Vector | None, event: Indices | None) -> None:
+        """Add rows: outcomes 0 or 1 with p (n,), or classes with p (n, K)."""
+        if self.classes == 2:
+            self._sums[0].add(y, p, weight, event)
+            return
+        for k in range(self.classes):
+            column = np.ascontiguousarray(p[:, k])
+            self._sums[k].add((y == k).astype(float), column, weight, event)
+        top = p.argmax(axis=1)
+        likeliest = p[np.arange(len(p)), top]
+        self._sums[-1].add((y == top).astype(float), likeliest, weight, event)
+
+    def cells(self) -> list[Cells]:
+        """Of yes/no events alone; or of every class, then of the likeliest."""
+        return [sums.cells() for sums in self._sums]
+
+
+class Gathered:
+    """Everything that was read of a log."""
+
+    def __init__(self, classes: int, settings: Settings, columns: list[SegmentColumn]) -> None:
+        self.classes, self.settings, self.columns = classes, settings, columns
+        self.rows = 0
+        self._questions = Questions(classes)
+        self._windows = WindowTally()
+        self._evidence = EvidenceRun(classes=classes, step=settings.step)
+        self._by = [_Segments(classes, settings) for _ in columns]
+        self._tail: list[tuple[Any, ...]] = []
+        self._largest: float | None = None
+
+    def add(
+        self, y: Vector, p: Any, weight: Vector | None = None, event: Indices | None = None,
+        by: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        """Add rows in the order of time; an event has all its rows in one call."""
+        self.rows += len(y)
+        self._questions.add(y, p, weight, event)
+        if self.classes == 2:
+            self._windows.add(y, p, weight)
+        else:
+            top = p.argmax(axis=1)
+            self._windows.add((y == top).astype(float), p[np.arange(len(p)), top], weight)
+        power = self._power(weight)
+        self._evidence.add(y, p, weight=power, event=event)
+        for column, segments in zip(self.columns, self._by, strict=True):
+            codes = column.codes((by or {})[column.name])
+            segments.add(codes, len(column.labels), y, p, weight, power, event)
+        self._tail.append((y, p, weight, event))
+        while sum(len(part[0]) for part in self._tail[1:]) >= TAIL_ROWS:
+            self._tail.pop(0)
+
+    def _power(self, weight: Vector | None) -> Vector | None:
+        """Weights as powers of likelihood ratios: at most 1, by a rule fixed before outcomes."""
+        if weight is None:
+            return None
+        if self._largest is None:
+            self._largest = float(weight.max())
+        return np.minimum(weight / self._largest, 1.0)
+
+    def cells(self) -> list[Cells]:
+        """See `Questions.cells`."""
+        return self._questions.cells()
+
+    def windows(self) -> Windows:
+        """Error over time; of the likeliest class, if there are several."""
+        return self._windows.windows()
+
+    def evidence(self) -> Evidence:
+        """Of the whole log."""
+        return self._evidence.result()[0]
+
+    def segments(self) -> list[tuple[SegmentColumn, list[list[Cells]], list[Evidence]]]:
+        """For every column: cells and evidence of each of its segments."""
+        return [
+            (column, [q.cells() for q in part.questions], part.evidence.result())
+            for column, part in zip(self.columns, self._by, strict=True)
+        ]
+
+    def tail(self) -> tuple[Vector, Any, Vector | None, Indices | None]:
+        """The last rows: outcomes, forecasts, weights, events."""
+        columns = zip(*self._tail, strict=True)
+        y, p, weight, event = (
+            None if column[0] is None else np.concatenate(column)[-TAIL_ROWS:] for column in columns
+        )
+        return y, p, weight, event  # type: ignore[return-value]
+
+
+class _Segments:
+    """The segments of one column."""
+
+    def __init__(self, classes: int, settings: Settings) -> None:
+        self.classes = classes
+        self.questions: list[Questions] = []
+        self.evidence = EvidenceRun(classes=classes, step=settings.step, streams=0)
+
+    def add(
+        self, codes: Indices, count: int, y: Vector, p: Any, weight: Vector | None,
+        power: Vector | None, event: Indices | None,
+    ) -> None:  # fmt: skip
+        while len(self.questions) < count:
+            most = MOST_ROWS // 10
+            self.questions.append(Questions(self.classes, most, SEGMENT_WIDTH))
+        self.evidence.add(y, p, weight=power, event=event, stream=codes, streams=count)
+        order = np.argsort(codes, kind="stable")
+        ends = np.searchsorted(codes[order], np.arange(count + 1))
+        for k in range(count):
+            rows = order[ends[k] : ends[k + 1]]
+            if len(rows):
+                own = (None if v is None else v[rows] for v in (y, p, weight, event))
+                self.questions[k].add(*own)  # type: ignore[arg-type]

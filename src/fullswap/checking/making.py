@@ -1,0 +1,259 @@
+"""`check`: from a log to its answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fullswap.base.protocols import Indices, Vector
+from fullswap.checking.check import Check, Recalibrated
+from fullswap.checking.comparison import Comparison
+from fullswap.checking.evidence import e_bh
+from fullswap.checking.gather import Gathered
+from fullswap.checking.segments import Segment, SegmentColumn
+from fullswap.checking.settings import Settings
+from fullswap.checking.sizes import metrics_of, part_of, pooled, total_brier
+from fullswap.checking.verdict import size_of, verdict_of
+from fullswap.inputs import Log, log_of
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.corp import decompose
+from fullswap.metrics.seen import smallest_seen
+
+MOST_RECALIBRATED = 8
+"""Classes up to which recalibrating online is tried."""
+SHARED_ROWS = 20_000
+"""Rows on which it is tried where rows share outcomes, which is slower."""
+
+
+def check(
+    y_true: Any,
+    y_proba: Any = None,
+    *,
+    y: Any = None,
+    p: Any = None,
+    by: Any = None,
+    time: Any = None,
+    event: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    labels: Any = None,
+    classes: Any = None,
+    due: Any = None,
+    as_of: Any = None,
+    n_bins: int | str = "cube_root",
+    strategy: str = "quantile",
+    tolerance: float = 0.02,
+    level: float = 0.05,
+    step: float | str | None = None,
+    band: str = "pointwise",
+    recalibrate: bool = True,
+    seed: int = 0,
+) -> Check | Comparison:
+    """Is this forecaster calibrated? How far off, which way, at what cost, and how sure.
+
+    Outcomes come first, then probabilities, as in scikit-learn: ``check(y, p)``; or a frame of
+    pandas, polars or Arrow and the names of its columns: ``check(frame, y="won", p="prob")``.
+
+    Parameters
+    ----------
+    y_true, y_proba
+        Outcomes and probabilities. Outcomes may be 0/1, booleans, yes/no, or classes; missing
+        ones are pending and left out. Probabilities have shape (n,), (n, 2) or (n, K); 0 to 100 is
+        read as percent.
+    y, p, classes
+        Names of the columns if the first argument is a frame. Several ``p`` are rival models, which
+        are compared; ``classes`` names the probabilities of all classes.
+    by
+        Column or columns that cut the log into segments; arrays by name in a dict if there is no
+        frame. Numbers are cut at quantiles.
+    time
+        When each forecast was made: rows are read in that order. Without it, in the given order.
+    event
+        Names of events, if several forecasts share one outcome (a game minute by minute).
+    sample_weight
+        Weights of the rows, fixed before the outcomes.
+    pos_label, labels
+        Which outcome is "yes"; names of the classes in the order of their probabilities.
+    due, as_of
+        When each outcome is due at the latest: rows not yet due at ``as_of`` are left out, because
+        "yes" often becomes known earlier than "no".
+    n_bins, strategy
+        Bins of the average error, as in scikit-learn.
+    tolerance
+        Average error that does not matter, as a share: 0.02 is 2 percentage points.
+    level
+        Calibrated forecasters that may be called miscalibrated, however often one looks.
+    step
+        0.05 or "5%" if probabilities are rounded so: then they may be off by half a step.
+    band
+        "pointwise" or "simultaneous".
+    recalibrate
+        Whether to try what recalibrating online would have given.
+    seed
+        Of the records drawn for the chance level.
+
+    Returns
+    -------
+    Check
+        ``print`` it; ``.verdict``, ``.metrics``, ``.plot()``, ``.report("report.html")``.
+        A `Comparison` of checks if there are rival models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> chance = rng.random(2000)
+    >>> happened = rng.random(2000) < chance
+    >>> bold = np.clip(1.6 * (chance - 0.5) + 0.5, 0.01, 0.99)   # too sure of itself
+    >>> check(happened, bold).verdict
+    'miscalibrated'
+    >>> check(happened, chance).verdict
+    'no evidence of miscalibration'
+    """
+    settings = Settings(
+        n_bins=n_bins, strategy=strategy, tolerance=tolerance, level=level, step=_step(step),
+        band=band, recalibrate=bool(recalibrate), seed=seed,
+    )  # fmt: skip
+    log = log_of(
+        y_true, y_proba, y=y, p=p, by=by, time=time, event=event, sample_weight=sample_weight,
+        pos_label=pos_label, labels=labels, classes=classes, due=due, as_of=as_of,
+    )  # fmt: skip
+    return check_log(log, settings)
+
+
+def check_log(log: Log, settings: Settings) -> Check | Comparison:
+    """Check a log that has been read."""
+    if log.models:
+        return Comparison({
+            name: _check_one(replace(log, models={}, p=p, names={**log.names, "p": name}), settings)
+            for name, p in log.models.items()
+        }, list(log.notes))  # fmt: skip
+    return _check_one(log, settings)
+
+
+def _check_one(log: Log, settings: Settings) -> Check:
+    p = log.p
+    known = ~np.isnan(log.y) & ~np.isnan(p if p.ndim == 1 else p[:, 0])
+    if not known.any():
+        raise ValueError("y_true must hold an outcome beside a probability, got none")
+    classes = 2 if p.ndim == 1 else p.shape[1]
+    columns = [SegmentColumn(name) for name in log.by]
+    gathered = Gathered(classes, settings, columns)
+
+    def own(values: Any) -> Any:
+        return None if values is None else np.asarray(values)[known]
+
+    by = {name: own(values) for name, values in log.by.items()}
+    gathered.add(own(log.y), own(p), own(log.weight), own(log.event), by)
+    return finish(gathered, log, own(log.time), int((~known).sum()))
+
+
+def finish(gathered: Gathered, log: Log, times: Any, pending: int) -> Check:
+    """The answer to everything that was gathered."""
+    settings, classes = gathered.settings, gathered.classes
+    labels = [str(label) for label in log.labels]
+    cells = gathered.cells()
+    parts = [part_of(label, own, settings) for label, own in zip(_names(labels, classes), cells,
+                                                                 strict=True)]  # fmt: skip
+    main, top = parts[0], None
+    error, chance = main.error, main.chance
+    if classes > 2:
+        *parts, top = parts
+        main = top
+        error, chance = pooled([(part.error, part.chance) for part in parts])
+    evidence, windows = gathered.evidence(), gathered.windows()
+    seen = smallest_seen(main.cells, settings.threshold)
+    size = size_of(error, chance, windows)
+    recalibrated = _recalibrated(gathered) if settings.recalibrate else None
+    brier = total_brier(cells[: max(classes, 2) if classes > 2 else 1], main, settings)
+    log_loss = decompose(main.cells, "log") if classes == 2 else None
+    segments = _segments(gathered)
+    made = Check(
+        verdict=verdict_of(evidence, size, seen, settings), classes=classes, labels=labels,
+        rows=gathered.rows, events=evidence.events, pending=pending, error=error, chance=chance,
+        error_over_time=windows.beyond_chance, smallest_seen=seen, cells=main.cells,
+        bins=main.bins, curve=main.curve, cox=main.cox, brier=brier, log_loss=log_loss,
+        recalibrated=recalibrated, evidence=evidence, windows=windows, segments=segments,
+        by_class=parts if classes > 2 else [], top=top, metrics={},
+        settings={**settings.to_dict(), "threshold": settings.threshold},
+        names=dict(log.names), notes=list(log.notes), times=times,
+    )  # fmt: skip
+    return replace(made, metrics=metrics_of(made))
+
+
+def _names(labels: list[str], classes: int) -> list[str]:
+    return [labels[-1] if labels else "yes"] if classes == 2 else [*labels, "the likeliest class"]
+
+
+def _step(step: Any) -> float | None:
+    if step is None:
+        return None
+    from fullswap.forecasting.specs import steps_of
+
+    return 1.0 / steps_of(step)
+
+
+def _segments(gathered: Gathered) -> list[Segment]:
+    """All segments of all columns, the worst first."""
+    found: list[Segment] = []
+    settings = gathered.settings
+    for column, questions, evidence in gathered.segments():
+        costs, made = [], []
+        for k, cells in enumerate(questions):
+            if not len(cells) or not evidence[k].events:
+                continue
+            own = cells if gathered.classes == 2 else cells[:-1]
+            parts = [part_of("", one, settings, curve=False) for one in own]
+            error, chance = parts[0].error, parts[0].chance
+            if gathered.classes > 2:
+                error, chance = pooled([(part.error, part.chance) for part in parts])
+            costs.append(sum(decompose(one).miscalibration * one.total for one in own))
+            made.append(Segment(
+                column.name, column.labels[k], evidence[k].events, error, chance, evidence[k],
+                False, smallest_seen(cells[-1], settings.threshold), None,
+            ))  # fmt: skip
+        total = sum(costs)
+        found += [
+            replace(segment, share_of_miscalibration=cost / total if total > 0 else None)
+            for segment, cost in zip(made, costs, strict=True)
+        ]
+    flags = e_bh(np.array([s.evidence.log10_most for s in found]), settings.level)
+    flagged = [replace(s, flagged=bool(f) or len(s.evidence.impossible) > 0)
+               for s, f in zip(found, flags, strict=True)]  # fmt: skip
+    return sorted(flagged, key=lambda s: -s.beyond)
+
+
+def _recalibrated(gathered: Gathered) -> Recalibrated | None:
+    """Recalibrate the last rows online, from a blank start, and score both."""
+    if gathered.classes > MOST_RECALIBRATED:
+        return None
+    from fullswap.forecasting import Recalibrator
+    from fullswap.metrics import brier_score, log_loss
+
+    y, p, weight, event = gathered.tail()
+    if event is not None:
+        y, p, weight, event = _whole_events(y, p, weight, event)
+    result = y if gathered.classes == 2 else y.astype(np.int64)
+    recalibrator = Recalibrator(classes=gathered.classes, seed=gathered.settings.seed)
+    names = None if event is None else event.tolist()
+    record = recalibrator.run(p, result, event=names, progress=False)
+    assert record is not None
+    after = record.mean if gathered.classes == 2 else record.mean / record.mean.sum(1)[:, None]
+    after = np.clip(after, 0.0, 1.0)
+    pair = (None, None)
+    if gathered.classes == 2:
+        pair = (Cells.of_events(y, p, weight), Cells.of_events(y, after, weight))
+    return Recalibrated(
+        len(y), brier_score(result, p, weight), brier_score(result, after, weight),
+        log_loss(result, p, weight), log_loss(result, after, weight),
+        *pair,
+    )  # fmt: skip
+
+
+def _whole_events(y: Vector, p: Any, weight: Vector | None, event: Indices) -> tuple[Any, ...]:
+    """The last rows, without those of events that are cut by the limit."""
+    start = max(len(y) - SHARED_ROWS, 0)
+    cut = np.isin(event[start:], event[:start])
+    return tuple(None if v is None else v[start:][~cut] for v in (y, p, weight, event))

@@ -1,0 +1,61 @@
+"""The pictures of a check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fullswap.base import checks
+
+if TYPE_CHECKING:
+    from fullswap.checking.check import Check
+
+KINDS = ("reliability", "evidence", "windows", "segments", "benefit", "murphy", "classes")
+
+
+def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
+    """One of `KINDS`, as a matplotlib figure."""
+    checks.one_of("kind", kind, KINDS)
+    if kind == "reliability":
+        from fullswap.report.reliability import draw_reliability
+
+        return draw_reliability(c.curve, c.bins, c.cells, ax=ax)
+    if kind == "evidence":
+        from fullswap.report.evidence import draw_evidence
+
+        e, threshold = c.evidence, c.settings["threshold"]
+        labels = None if c.times is None else [c.time_of(int(row)) or "" for row in e.positions]
+        return draw_evidence(
+            e.positions, e.history, threshold=threshold, since=e.since, labels=labels, ax=ax
+        )
+    if kind == "windows":
+        from fullswap.report.windows import draw_windows
+
+        return draw_windows(c.windows, labels=c.time_labels, tolerance=c.tolerance, ax=ax)
+    if kind == "segments":
+        from fullswap.report.segments import draw_segments
+
+        if not c.segments:
+            checks.refuse("kind", "be another: this check has no segments (by=…)", kind)
+        return draw_segments(c.segments, ax=ax)
+    if kind == "benefit":
+        from fullswap.report.benefit import draw_benefit
+
+        shown = both_cells(c)
+        return draw_benefit(shown["forecasts"], shown.get("recalibrated"), ax=ax)
+    if kind == "murphy":
+        from fullswap.report.murphy import draw_murphy
+
+        return draw_murphy(both_cells(c), ax=ax)
+    from fullswap.report.classes import draw_classes
+
+    if not c.by_class or c.top is None:
+        checks.refuse("kind", "be another: this check has two classes", kind)
+    return draw_classes([(p.label, p.curve, p.bins, p.cells) for p in [*c.by_class, c.top]])
+
+
+def both_cells(c: Check) -> dict[str, Any]:
+    """The forecasts, and the recalibrated ones of the same events if there are."""
+    r = c.recalibrated
+    if r is None or r.before is None or r.after is None:
+        return {"forecasts": c.cells}
+    return {"forecasts": r.before, "recalibrated": r.after}

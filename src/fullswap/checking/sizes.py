@@ -1,0 +1,118 @@
+"""How far off, of one yes/no question or of several together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fullswap.checking.settings import Settings
+from fullswap.metrics.bins import bins_of
+from fullswap.metrics.calibration import smooth_of
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.chance import Chance, chance_of
+from fullswap.metrics.corp import ScoreDecomposition, curve_of, decompose
+from fullswap.metrics.cox import cox_of
+from fullswap.metrics.groups import Groups
+
+if TYPE_CHECKING:
+    from fullswap.checking.check import Check, ClassPart
+
+SMOOTH_CELLS = 20_000
+"""Cells up to which the smooth calibration error is worked out exactly."""
+
+
+def part_of(label: str, cells: Cells, settings: Settings, curve: bool = True) -> ClassPart:
+    """Error, chance, curve and direction of one yes/no question."""
+    from fullswap.checking.check import ClassPart
+
+    bins = bins_of(cells, settings.n_bins, settings.strategy)
+    chance = chance_of(cells, bins, None if curve else 200, settings.seed)
+    drawn = curve_of(cells, band=settings.band, seed=settings.seed) if curve else None
+    return ClassPart(label, cells, bins, chance, drawn, cox_of(cells))  # type: ignore[arg-type]
+
+
+def pooled(parts: list[tuple[float, Chance]]) -> tuple[float, Chance]:
+    """Probability on the wrong class: half the sum of the errors of all classes.
+
+    For two classes that is the error of either. The chance level adds quantiles, which is at least
+    the quantile of a sum of errors that go together.
+    """
+    error = 0.5 * sum(one for one, _ in parts)
+    chances = [chance for _, chance in parts]
+    level = min(len(parts) * min(chance.level for chance in chances), 1.0)
+    median, high = (0.5 * sum(getattr(c, name) for c in chances) for name in ("median", "high"))
+    return error, Chance(median, high, level, chances[0].draws)
+
+
+def total_brier(cells: list[Cells], main: ClassPart, settings: Settings) -> ScoreDecomposition:
+    """Brier score and its parts, summed over the classes."""
+    parts = [decompose(one, "brier") for one in cells]
+    names = ("score", "miscalibration", "discrimination", "uncertainty")
+    sums = [sum(getattr(part, name) for part in parts) for name in names]
+    return ScoreDecomposition(*sums, chance=None)
+
+
+def metrics_of(c: Check) -> dict[str, float | None]:
+    """Every number by name."""
+    found: dict[str, float | None] = {
+        "error": c.error,
+        "error_chance_median": c.chance.median,
+        "error_chance_95": c.chance.high,
+        "one_look_level": c.chance.level,
+        "error_over_time": c.error_over_time,
+        "smallest_error_seen": c.smallest_seen,
+        "mean_forecast": float(c.cells.weight @ c.cells.forecast) / c.cells.total,
+        "mean_outcome": float(c.cells.yes.sum()) / c.cells.total,
+        "bias": c.cox.bias,
+        "bias_error": c.cox.bias_error,
+        "intercept": c.cox.intercept,
+        "intercept_error": c.cox.intercept_error,
+        "slope": c.cox.slope,
+        "slope_error": c.cox.slope_error,
+        "smooth_calibration_error": _smooth(c.cells),
+        "cumulative_error": _cumulative(c.cells),
+    }
+    for name, score in (("brier", c.brier), ("log_loss", c.log_loss)):
+        if score is not None:
+            found[name] = score.score
+            found[f"{name}_miscalibration"] = score.miscalibration
+            found[f"{name}_discrimination"] = score.discrimination
+            found[f"{name}_uncertainty"] = score.uncertainty
+    if c.brier.chance is not None:
+        found["brier_miscalibration_chance"] = c.brier.chance
+    if c.classes > 2:
+        assert c.top is not None
+        found["log_loss"] = _log_loss([part.cells for part in c.by_class])
+        found["classwise_error"] = float(np.mean([part.error for part in c.by_class]))
+        found["top_label_error"] = c.top.error
+    if c.recalibrated is not None:
+        found["recalibrated_brier"] = c.recalibrated.brier_after
+        found["recalibrated_brier_before"] = c.recalibrated.brier_before
+        found["recalibrated_log_loss"] = c.recalibrated.log_loss_after
+        found["recalibrated_log_loss_before"] = c.recalibrated.log_loss_before
+    found["log10_evidence"] = c.evidence.log10
+    found["log10_evidence_most"] = math.inf if len(c.evidence.impossible) else c.evidence.log10_most
+    return found
+
+
+def _smooth(cells: Cells) -> float:
+    few = cells if len(cells.weight) <= SMOOTH_CELLS else cells.folded(SMOOTH_CELLS)
+    return smooth_of(Groups.of_sums(few.forecast, few.weight, few.yes))
+
+
+def _cumulative(cells: Cells) -> float:
+    """Largest error over an interval of forecasts (Kuiper's statistic; ECCE-R), per event."""
+    sums = np.concatenate(([0.0], np.cumsum(cells.yes - cells.weight * cells.forecast)))
+    return float(sums.max() - sums.min()) / cells.total
+
+
+def _log_loss(classes: list[Cells]) -> float:
+    """Log loss of all classes, from the outcomes of each."""
+    total = 0.0
+    for cells in classes:
+        happened = cells.yes > 0
+        with np.errstate(divide="ignore"):
+            total -= float(cells.yes[happened] @ np.log(cells.forecast[happened]))
+    return total / classes[0].total

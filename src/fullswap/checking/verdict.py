@@ -1,0 +1,63 @@
+"""From numbers to one of four verdicts: how big and how sure are two questions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fullswap.checking.evidence import Evidence
+from fullswap.checking.settings import Settings
+from fullswap.metrics.bins import Bins
+from fullswap.metrics.chance import Chance
+from fullswap.metrics.cox import Cox
+from fullswap.metrics.windows import Windows
+
+MISCALIBRATED = "miscalibrated"
+LITTLE = "miscalibrated, but little"
+NO_EVIDENCE = "no evidence of miscalibration"
+TOO_LITTLE = "too little data to say"
+VERDICTS = (MISCALIBRATED, LITTLE, NO_EVIDENCE, TOO_LITTLE)
+NOTICEABLE = 2.0
+"""Standard errors from which a direction has a name."""
+
+
+def verdict_of(evidence: Evidence, size: float, smallest_seen: float, settings: Settings) -> str:
+    """One of the four; ``size``: the error beyond chance, a share."""
+    if is_strong(evidence, settings):
+        return MISCALIBRATED if size > settings.tolerance else LITTLE
+    return NO_EVIDENCE if smallest_seen <= settings.tolerance else TOO_LITTLE
+
+
+def is_strong(evidence: Evidence, settings: Settings) -> bool:
+    """Whether calibrated forecasters come to such a record at most at the given level."""
+    impossible = len(evidence.impossible) > 0
+    return impossible or evidence.log10_most >= math.log10(settings.threshold)
+
+
+def size_of(error: float, chance: Chance, windows: Windows) -> float:
+    """The error without the part that chance explains, pooled or over time, whichever is more.
+
+    Squares of errors and of noise add up. What is too high in spring and too low in autumn may
+    vanish in the pool, so the windows have their say.
+    """
+    pooled = math.sqrt(max(error**2 - chance.median**2, 0.0))
+    return max(pooled, windows.beyond_chance)
+
+
+def directions(cox: Cox) -> list[str]:
+    """Which way the forecasts are off, the clearest first; empty if none stands out."""
+    found = []
+    if cox.bias_error > 0 and abs(cox.bias / cox.bias_error) > NOTICEABLE:
+        found.append((abs(cox.bias / cox.bias_error), "too high" if cox.bias > 0 else "too low"))
+    if cox.slope is not None and cox.slope_error:
+        z = (cox.slope - 1) / cox.slope_error
+        if abs(z) > NOTICEABLE:
+            found.append((abs(z), "over-confident" if z < 0 else "under-confident"))
+    return [word for _, word in sorted(found, reverse=True)]
+
+
+def clearest_bin(bins: Bins) -> int:
+    """The bin whose frequency is hardest to explain by chance."""
+    spread = np.sqrt(np.maximum(bins.forecast * (1 - bins.forecast), 1e-12) / bins.trials)
+    return int(np.argmax(np.abs(bins.forecast - bins.frequency) / spread))
