@@ -14,6 +14,12 @@ from fullswap.metrics.corp import Curve, ScoreDecomposition, Stretch
 from fullswap.metrics.cox import Cox
 from fullswap.metrics.windows import Windows
 
+HOSTILE = [
+    "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'; drop {{ 7*7 }} {% raw %}",
+    "😀 naïve", "عربى من اليمين", "w" * 400, "$a_{b$ & $5–$10", "nul\x00bell\x07", "]]> </svg>",
+]  # fmt: skip
+"""Names as only a test would give them."""
+
 
 def events(rounds=2000, seed=0, slope=0.6):
     """Outcomes and forecasts; over-confident for a slope below 1."""
@@ -134,7 +140,7 @@ def draw(check, kind):
         ax.plot(check.evidence.positions, check.evidence.history)
     elif kind == "segments":
         ax.plot([s.error for s in check.segments], range(len(check.segments)), "o")
-        ax.set_yticks(range(len(check.segments)), [s.value[:20] for s in check.segments])
+        ax.set_yticks(range(len(check.segments)), [s.value[:20].replace('$', r'\$') for s in check.segments])
     else:
         ax.plot(check.windows.error, label="error")
         ax.plot(check.windows.chance, label="chance")

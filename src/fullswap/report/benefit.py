@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base.protocols import Vector
+from fullswap.metrics.benefit import net_benefit, treat_all
 from fullswap.metrics.cells import Cells
 from fullswap.report import style
 from fullswap.report.scale import percent
@@ -39,8 +40,6 @@ def draw_benefit(
     ax
         Axes to draw on, by default a new figure.
     """
-    from fullswap.metrics.benefit import net_benefit, treat_all
-
     prevalence = float(cells.yes.sum() / cells.total)
     top = max(prevalence, 1e-9)
     thresholds = _thresholds(cells, recalibrated, prevalence)

@@ -68,7 +68,7 @@ def draw_classes(
 
 def _draw_part(ax: Axes, part: Part) -> None:
     label, curve, bins, cells = part
-    ranges = consistency_band(bins.forecast, bins.trials, curve.level)
+    ranges = consistency_band(bins.forecast, bins.trials / max(cells.inflation, 1.0), curve.level)
     scale = reliability_scale(curve, bins, cells, None, ranges)
     scale.dress(ax)
     # Small diagrams need fewer corners.

@@ -10,6 +10,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
+from fullswap.metrics.benefit import murphy
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.report import style
@@ -45,8 +46,6 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
     ax
         Axes to draw on, by default a new figure.
     """
-    from fullswap.metrics.benefit import murphy
-
     _some("models", models)
     thetas = np.linspace(0, 1, 4 * THETAS + 1)
     curves = {name: murphy(cells, thetas) for name, cells in models.items()}

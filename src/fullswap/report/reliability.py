@@ -12,7 +12,7 @@ from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.metrics.bins import Bins
 from fullswap.metrics.cells import Cells
-from fullswap.metrics.corp import Curve
+from fullswap.metrics.corp import Curve, curve_of
 from fullswap.metrics.groups import Groups, l2_of
 from fullswap.metrics.scores import brier_of
 from fullswap.report import style
@@ -106,8 +106,6 @@ def reliability_diagram(
     if issuable is not None:
         checks.unit("grid", issuable)
     dots, cells = group_events(events, bins, issuable), cells_of(events)
-    from fullswap.metrics.corp import curve_of
-
     curve = curve_of(cells, level=level)
     lines = _summary(events, dots, weighted)
     return _draw(
@@ -126,10 +124,13 @@ def draw_reliability(
     log_odds: bool | None = None,
 ) -> Figure:
     """The diagram of `reliability_diagram` from parts that are known already."""
-    events, groups = int(cells.count.sum()), len(bins.forecast)
+    groups = len(bins.forecast)
     noun = "bin" if groups < len(cells.forecast) else "forecast"
     error = f"on average {style.points(bins.error)} off"
-    lines = [f"{style.count_of(events, 'event')}, {style.count_of(groups, noun)}; {error}"]
+    events = style.count_of(cells.events, "event")
+    if cells.events < cells.rows:
+        events = f"{style.count_of(cells.rows, 'forecast')} of {events}"
+    lines = [f"{events}, {style.count_of(groups, noun)}; {error}"]
     weighted = not np.array_equal(cells.weight, cells.count)
     return _draw(
         curve, bins, cells, lines, ax=ax, title=title, log_odds=log_odds, weighted=weighted
@@ -140,9 +141,11 @@ def _draw(
     curve: Curve, dots: Dots | Bins, cells: Cells, lines: list[str], *, ax: Axes | None,
     title: str | None, log_odds: bool | None, weighted: bool, grid: Vector | None = None,
 ) -> Figure:  # fmt: skip
-    low, high = consistency_band(dots.forecast, dots.trials, curve.level)
+    # Rows that share an outcome say less than as many events would.
+    trials = dots.trials / max(cells.inflation, 1.0)
+    low, high = consistency_band(dots.forecast, trials, curve.level)
     outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
-    expected = expected_outside(dots.forecast, dots.trials, curve.level)
+    expected = expected_outside(dots.forecast, trials, curve.level)
     groups = style.count_of(len(outside), "dot")
     lines = [*lines, f"{outside.sum()} of {groups} outside their range, {expected:.1f} expected"]
     scale = reliability_scale(curve, dots, cells, log_odds, (low, high))

@@ -1,0 +1,225 @@
+"""The page as text: what it holds, what it must not hold, and that it is always the same."""
+
+import json
+import re
+import sys
+from html.parser import HTMLParser
+
+import matplotlib
+import numpy as np
+import pytest
+from sample_check import HOSTILE, comparison, sample
+
+from fullswap import __version__
+from fullswap.checking.page import fragment_of, page_of, page_of_comparison
+from fullswap.checking.page_parts import KINDS, direction
+from fullswap.metrics.corp import ScoreDecomposition
+from fullswap.metrics.cox import Cox
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, the visible text, and whether tags are balanced."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.open, self.words = [], [], []
+        self.feed(html)
+        self.close()
+        assert not self.open
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "script"} & set(self.open):
+            self.words.append(data)
+
+    def all(self, *tags):
+        return [attributes for tag, attributes in self.elements if tag in tags]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return page_of(sample())
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    made = sample(HOSTILE)
+    made.notes = [f"Note: {text}" for text in HOSTILE]
+    made.names = {"y": HOSTILE[0], "by": HOSTILE}
+    made.settings = dict.fromkeys(HOSTILE, HOSTILE[1])
+    made.sentence = f"{HOSTILE[0]} \ud800"
+    return made
+
+
+def test_small_and_alone(page):
+    assert len(page.encode()) < 300_000
+    read = Reader(page)
+    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)", page)
+    assert [a.get("type") for a in read.all("script")] == ["application/json"]
+    policy = [a["content"] for a in read.all("meta") if "http-equiv" in a]
+    assert policy and policy[0].startswith("default-src 'none'; style-src 'unsafe-inline'")
+    assert not any(key.startswith("on") for _, a in read.elements for key in a)
+    assert not read.all("a", "iframe", "img")
+
+
+def test_ids_are_unique_and_meet_their_references(page):
+    read = Reader(page)
+    ids = [a["id"] for _, a in read.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    used = re.findall(r'(?:href="#|url\(#|aria-labelledby=")([^")]+)', page)
+    assert len(used) > 10 and set(used) <= set(ids)
+
+
+def test_variables_are_declared(page):
+    light, dark = re.findall(r":root\{([^}]*--k0[^}]*)\}", page)
+    names = set(re.findall(r"var\((--[\w-]+)\)", page))
+    assert {name for name in names if name.startswith("--k")}
+    for name in names:
+        assert f"{name}:" in page
+    assert re.findall(r"--k\d+", light) == re.findall(r"--k\d+", dark)
+    assert light != dark
+
+
+def test_order_of_parts(page):
+    text = Reader(page).text
+    marks = ["Miscalibrated", "How far off?", "Which way?", "What does it cost?", "How sure?",
+             "Reliability", "Evidence over time", "Error over time", "Net benefit",
+             "Murphy diagram", "The most certain errors first", "Rows and columns", "Notes",
+             "How to read this page", "do not count", f"made by fullswap {__version__}"]  # fmt: skip
+    places = [text.find(mark) for mark in marks]
+    assert min(places) >= 0 and places == sorted(places)
+
+
+def test_numbers_in_words():
+    check = sample(error=0.0412, smallest_seen=0.018)
+    check.evidence.log10_most, check.evidence.log10, check.evidence.most_at = 3.6021, 1.5, 1299
+    text = Reader(page_of(check)).text
+    for said in ("4.1 points on average", "Chance alone would show 1.9.", "2.6 or more",
+                 "0.4 points too high", "−1.5 to 2.3 points", "Over-confident", "0.55 to 0.67",
+                 "0.0123 of a Brier score of", "1 in 4,000 at most", "4,000 : 1",
+                 "at event 1,300 (from 16 March 2026)", "31 : 1", "0.1 %", "was 0.212"):  # fmt: skip
+        assert said in text
+
+
+def test_every_picture_has_a_name_and_a_caption(page):
+    read = Reader(page)
+    figures = [a for a in read.all("svg") if "picture" in a["class"]]
+    assert len(figures) == len(read.all("figcaption")) == len(read.all("figure")) == 6
+    for attributes in figures:
+        assert attributes["role"] == "img"
+        assert re.search(r"\d", attributes["aria-label"])
+    assert all(a.get("aria-hidden") == "true" for a in read.all("svg") if "role" not in a)
+
+
+def test_same_check_gives_the_same_bytes_whatever_the_settings(page):
+    with matplotlib.rc_context({"text.color": "red", "font.size": 30, "svg.fonttype": "path"}):
+        before = dict(matplotlib.rcParams)
+        assert page_of(sample()) == page
+        assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("make", [page_of, fragment_of])
+def test_text_of_users_stays_text(make, hostile):
+    html = make(hostile)
+    read = Reader(html)  # fails where a tag was injected and never closed
+    assert len(read.all("script")) <= 1 and not read.all("img")
+    assert "<script>alert" not in html and "49" not in re.findall(r"drop (\S+)", read.text)
+    assert HOSTILE[0] in read.text
+    html.encode("utf-8")
+
+
+def test_data_for_machines_cannot_end_its_element(hostile):
+    found = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page_of(hostile))
+    assert json.loads(found[1])["values"][0] == HOSTILE[0]
+
+
+def test_long_data_for_machines_are_left_out():
+    check = sample()
+    check.to_json = lambda: json.dumps(["x" * 41_000])
+    assert "application/json" not in page_of(check)
+
+
+def test_a_class_grid_and_many_segments():
+    read = Reader(page_of(sample([f"s{i}" for i in range(63)], classes=4)))
+    assert "Class by class" in read.text
+    assert "13 more segments are not shown" in read.text
+    assert len(read.all("tr")) == 51
+    assert any("Reliability diagrams of 4 classes" in a.get("aria-label", "") for a in read.all("svg"))
+
+
+def test_what_cannot_be_known_is_said():
+    bare = Cox(0.3, float("nan"), None, None, None, None)
+    check = sample((), cox=bare, recalibrated=None, notes=[], time_labels=None, pending=0)
+    check.log_loss = ScoreDecomposition(float("inf"), float("inf"), 0.1, 0.7)
+    check.evidence.impossible = np.arange(3, 30)
+    check.evidence.log10_most = 0.0
+    text = Reader(page_of(check)).text
+    assert "these events cannot tell" in text
+    assert "an outcome with probability 0 happened" in text
+    assert "27 forecasts of exactly 0 or 1 failed" in text and "11, 12 and 17 more" in text
+    assert "No evidence against calibration" in text
+    assert "pending" not in text.split("Four questions")[0]
+
+
+@pytest.mark.parametrize(
+    ("bias", "slope", "word"),
+    [(0, 0.5, "Over-confident"), (0, 1.5, "Under-confident"), (0.1, 1, "Too high"),
+     (-0.1, 1, "Too low"), (0.01, 0.95, "No clear way"), (0.1, None, "Too high")],
+)  # fmt: skip
+def test_direction(bias, slope, word):
+    assert direction(Cox(bias, 0.01, 0, 0.1, slope, None if slope is None else 0.1)) == word
+
+
+@pytest.mark.parametrize("verdict", KINDS)
+def test_verdicts_differ_in_shape_and_word(verdict):
+    glyphs = {}
+    for other in KINDS:
+        html = fragment_of(sample(verdict=other))
+        glyphs[other] = re.search(r'<svg class="glyph".*?</svg>', html, re.S)[0]
+    assert list(glyphs.values()).count(glyphs[verdict]) == 1
+    assert verdict.capitalize() in Reader(fragment_of(sample(verdict=verdict))).text
+
+
+def test_fragment_keeps_its_styles_to_itself():
+    html = fragment_of(sample())
+    assert not re.search(r"<(html|body|head|main|h1|h2)\b", html)
+    assert len(html) < 80_000
+    css = re.search(r"<style>(.*?)</style>", html, re.S)[1]
+    selectors = re.findall(r"([^{}]+)\{[^{}]+\}", re.sub(r"@media[^{]*", "", css))
+    assert len(selectors) > 20
+    for selector in ",".join(selectors).split(","):
+        assert ".fullswap-check" in selector, selector
+
+
+def test_comparison():
+    names = ["base", HOSTILE[0], "third"]
+    html = page_of_comparison(comparison(names))
+    read = Reader(html)
+    ids = [a["id"] for _, a in read.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert all(name in read.text for name in names)
+    assert len(read.all("tr")) == 4 and len(read.all("figure")) == 4
+    assert "lowest Brier score" in read.text
+
+
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
+def test_missing_extra_is_named(module, monkeypatch):
+    from fullswap.checking import page as home
+
+    home._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=r"pip install 'fullswap\[report\]'"):
+        page_of(sample())
