@@ -72,11 +72,9 @@ def _draw_part(ax: Axes, part: Part) -> None:
     scale = reliability_scale(curve, bins, cells, None, ranges)
     scale.dress(ax)
     # Small diagrams need fewer corners.
-    draw_panel(ax, curve, bins, scale, ranges, tolerance=0.008)
+    draw_panel(ax, curve, bins, scale, ranges, tolerance=0.02)
     style.tidy(ax)
     ax.set_aspect("equal")
-    if not scale.log_odds:
-        ax.locator_params(nbins=3)
     ax.tick_params(labelsize=style.SMALL - 1.5)
     words = f"{style.plain(str(label), LONGEST_NAME)}\n{style.points(bins.error)} off"
     ax.set_title(words, loc="left", pad=4, linespacing=1.3, **style.note())

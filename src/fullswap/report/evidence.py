@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,10 @@ STEPS = 1, 2, 3, 5
 MOST_TICKS = 7
 WRITTEN_OUT = 6
 """Powers of ten up to here are written with all their zeros."""
-MOST_ALARMS = 60
-"""Marks of alarms; of more, evenly chosen ones are drawn."""
+MOST_ALARMS = 15
+"""Alarms that are marked on the line itself; more of them are marked below."""
+MOST_MARKS = 100
+"""Marks of alarms; of more alarms, evenly chosen ones are marked."""
 
 
 def draw_evidence(
@@ -92,28 +94,25 @@ def draw_evidence(
     lines = [f"evidence now {odds(heights[-1])}, at most {odds(float(heights.max()))}"]
     if len(alarms):
         lines.append(_draw_alarms(ax, alarms, places, shown))
-    style.head(ax, None, lines)
+    style.head(ax, None, lines, fold=True)
     return style.root_figure(ax)
 
 
 def odds(log10: float) -> str:
-    """Evidence in words: what it says for one to what it says for the other.
+    """Evidence for a picture, with two figures: what speaks against to what speaks for.
 
     Examples
     --------
-    >>> odds(3.0), odds(-3.0), odds(0.1), odds(20.2), odds(4000)
-    ('1,000 : 1', '1 : 1,000', '1.3 : 1', '1.6·10^20 : 1', '10^4,000 : 1')
+    >>> odds(3.0), odds(-3.0), odds(0.1), odds(4.73), odds(20.2)
+    ('1,000 : 1', '1 : 1,000', '1.3 : 1', '54,000 : 1', '$10^{20}$ : 1')
     """
     if math.isinf(log10):
         return "without limit" if log10 > 0 else "none"
     size = abs(log10)
-    if size < WRITTEN_OUT:
-        number = f"{10**size:,.1f}" if size < 1 else f"{10**size:,.0f}"
-        number = number.removesuffix(".0")
+    if size <= WRITTEN_OUT:
+        number = f"{float(f'{10**size:.1e}'):,.10g}"
     else:
-        whole = math.floor(size)
-        front = f"{10 ** (size - whole):.1f}·" if whole < 1000 else ""
-        number = f"{front.replace('1.0·', '')}10^{whole:,}"
+        number = rf"$10^{{{math.floor(size)}}}$"
     return f"{number} : 1" if log10 >= 0 else f"1 : {number}"
 
 
@@ -136,13 +135,7 @@ def _name_ticks(ax: Axes, low: float, high: float) -> None:
         size += 1
     step = fitting[0]
     ticks = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
-    ax.set_yticks([float(tick) for tick in ticks], [_tick(int(tick)) for tick in ticks])
-
-
-def _tick(power: int) -> str:
-    size = abs(power)
-    number = f"{10**size:,}" if size <= WRITTEN_OUT else rf"$10^{{{size}}}$"
-    return f"1 : {number}" if power < 0 else f"{number} : 1"
+    ax.set_yticks([float(tick) for tick in ticks], [odds(float(tick)) for tick in ticks])
 
 
 def _set_times(ax: Axes, places: Vector, labels: Sequence[str] | None) -> None:
@@ -150,10 +143,9 @@ def _set_times(ax: Axes, places: Vector, labels: Sequence[str] | None) -> None:
         style.time_ticks(ax, [float(place) for place in places], labels)
         ax.set_xlabel("time")
         return
-    ax.locator_params(axis="x", nbins=5, integer=True)
-    ax.xaxis.set_major_formatter("{x:,g}")
-    if len(places) > 1:
-        ax.set_xlim(left=min(0.0, float(places[0])))
+    ends = float(places[0]), float(places[-1])
+    ax.set_xlim(min(0.0, ends[0]), max(ends[1], ends[0] + 1))
+    style.whole_ticks(ax, "x", 5)
 
 
 def _moment(start: float, places: Vector, labels: Sequence[str] | None) -> str:
@@ -179,11 +171,15 @@ def _write(ax: Axes, text: str, place: tuple[float, float], upright: bool) -> No
 def _draw_alarms(ax: Axes, alarms: Sequence[int], places: Vector, shown: Vector) -> str:
     """Marks on the curve, and their number in words."""
     when = np.sort(checks.vector("alarms", alarms))
-    chosen = np.unique(np.linspace(0, len(when) - 1, min(len(when), MOST_ALARMS)).astype(int))
-    marked = when[chosen]
-    ax.plot(
-        marked, np.interp(marked, places, shown), linestyle="", marker="v", markersize=7,
-        color=style.VERMILION, markeredgecolor=style.paper(), markeredgewidth=0.6, zorder=3,
-        clip_on=False, gid="alarms",
-    )  # fmt: skip
-    return f"{style.count_of(len(when), 'alarm')} (triangles), the first at event {when[0]:,.0f}"
+    look: dict[str, Any] = dict(linestyle="", color=style.VERMILION, clip_on=False, gid="alarms")
+    if len(when) <= MOST_ALARMS:
+        edge = dict(markeredgecolor=style.paper(), markeredgewidth=0.6)
+        at = np.interp(when, places, shown)
+        ax.plot(when, at, marker="v", markersize=7, zorder=3, **edge, **look)
+    else:
+        chosen = np.unique(np.linspace(0, len(when) - 1, MOST_MARKS).astype(int))
+        low = np.full(len(chosen), 0.025)
+        look["transform"] = ax.get_xaxis_transform()
+        ax.plot(when[chosen], low, marker="|", markersize=8, markeredgewidth=1.0, **look)
+    marks = "triangles" if len(when) <= MOST_ALARMS else "marks at the foot"
+    return f"{style.count_of(len(when), 'alarm')} ({marks}), the first at event {when[0]:,.0f}"

@@ -14,7 +14,7 @@ from fullswap.metrics.benefit import murphy
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.report import style
-from fullswap.report.scale import percent
+from fullswap.report.scale import Scale, scale_of
 from fullswap.report.thin import corners
 
 if TYPE_CHECKING:
@@ -23,11 +23,17 @@ if TYPE_CHECKING:
 
 THETAS = 250
 """Thresholds at which losses are drawn."""
-NEGLIGIBLE = 0.02
-"""Thresholds are left out at the upper end where all losses are below this share of the largest."""
 LONGEST_NAME = 26
 MOST_NAMED = 7
 """Forecasters that are named beside their dots; more of them get numbers and a key."""
+SPOTS = tuple(
+    (distance * math.cos(turn), distance * math.sin(turn), side)
+    for distance in (7.0, 14.0, 22.0, 30.0)
+    for turn, side in zip(
+        [k * math.pi / 4 for k in range(8)], [0.0, 0.0, 0.5, 1.0, 1.0, 1.0, 0.5, 0.0], strict=True
+    )
+)
+"""Where a name may stand: points right of and above its dot, and the share of it to the left."""
 SAME = 1e-9
 """Uncertainties as near as this belong to the same outcomes."""
 
@@ -47,33 +53,25 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
         Axes to draw on, by default a new figure.
     """
     _some("models", models)
-    thetas = np.linspace(0, 1, 4 * THETAS + 1)
+    scale = _scale(list(models.values()))
+    thetas = scale.edges(THETAS) if scale.log_odds else np.linspace(0, 1, THETAS + 1)
     curves = {name: murphy(cells, thetas) for name, cells in models.items()}
-    largest = np.max(list(curves.values()), axis=0)
-    notable = np.flatnonzero(largest > NEGLIGIBLE * largest.max())
-    # Rare events: only the lower end has something to show.
-    end = float(thetas[notable[-1]]) if len(notable) else 1.0
-    if end < 0.5:
-        thetas = np.linspace(0, end, THETAS)
-        curves = {name: murphy(cells, thetas) for name, cells in models.items()}
-    else:
-        thetas, curves = thetas[::4], {name: curve[::4] for name, curve in curves.items()}
+    largest = max(float(curve.max()) for curve in curves.values())
     ax = style.axes_of(ax, 5.4, 3.4 + 0.08 * max(len(models) - 4, 0))
     looks = style.palette(len(models))
     if len(models) == 1:
         looks[0]["color"] = style.main()
     for k, (name, curve) in enumerate(curves.items()):
         label = style.plain(str(name), LONGEST_NAME)
-        kept = corners(thetas, curve)
-        ax.plot(
-            thetas[kept], curve[kept], linewidth=1.5, label=label, gid=f"model-{k + 1}", **looks[k]
-        )
+        kept = corners(scale.flat(thetas), curve)
+        look = dict(linewidth=1.5, label=label, gid=f"model-{k + 1}", **looks[k])
+        ax.plot(thetas[kept], curve[kept], **look)
     style.tidy(ax)
-    ax.set(xlim=(0, thetas[-1]), xlabel="act when the forecast is at least")
-    ax.set_ylabel("mean loss (elementary score)")
-    ax.set_ylim(0, 1.06 * max(float(largest.max()), 1e-9))
-    ax.locator_params(axis="x", nbins=6)
-    ax.xaxis.set_major_formatter(lambda value, _: percent(value))
+    scale.dress(ax, y=False)
+    ax.set(xlabel="act when the forecast is above", ylabel="mean loss (elementary score)")
+    ax.set_ylim(0, 1.06 * max(largest, 1e-9))
+    if not scale.log_odds:
+        ax.set_xlim(0, 1)
     style.legend_above(ax, ["lower is better"])
     return style.root_figure(ax)
 
@@ -96,7 +94,7 @@ def draw_plane(
     score
         What the score is called.
     ax
-        Axes to draw on, of which a key takes a part if there are many; by default a new figure.
+        Axes to draw on, by default a new figure. With many forecasters a key stands below.
     """
     _some("models", models)
     finite = {
@@ -105,7 +103,7 @@ def draw_plane(
         if math.isfinite(parts.miscalibration) and math.isfinite(parts.discrimination)
     }
     numbered = len(finite) > MOST_NAMED
-    main = style.axes_of(ax, 6.6 if numbered else 5.0, 3.9)
+    main = style.axes_of(ax, 5.2, 3.9 + (0.06 * len(finite) if numbered else 0))
     dots = np.array([(part.miscalibration, part.discrimination) for part in finite.values()])
     dots = dots.reshape(-1, 2)
     (left, right), (bottom, top) = (_limits(column) for column in dots.T)
@@ -124,17 +122,29 @@ def draw_plane(
         dots[:, 0], dots[:, 1], "o", color=style.main(), markersize=6.5, zorder=3, gid="dots",
         markeredgecolor=style.paper(), markeredgewidth=0.6, clip_on=False,
     )  # fmt: skip
-    style.head(main, None, lines)
+    style.head(main, None, lines, fold=True, lift=15)
     if numbered:
         # The best first.
         order = sorted(finite, key=lambda name: finite[name].score)
         ranks = {name: str(k + 1) for k, name in enumerate(order)}
-        _draw_key(main, [f"{ranks[name]}  {name}" for name in order])
+        _write_key(main, [f"{ranks[name]} {name}" for name in order])
         names = [ranks[name] for name in finite]
     else:
         names = list(finite)
     _draw_names(main, dots, names)
     return style.root_figure(main)
+
+
+def _scale(models: list[Cells]) -> Scale:
+    """Log-odds where all forecast mostly rare, or mostly common, events; else the unit interval."""
+    scales = [
+        scale_of(cells.forecast, cells.weight, np.array([cells.yes.sum() / cells.total]))
+        for cells in models
+    ]
+    if not all(scale.log_odds for scale in scales):
+        return Scale(0.0, 1.0, False)
+    low, high = min(scale.low for scale in scales), max(scale.high for scale in scales)
+    return Scale(low, high, True)
 
 
 def _some(name: str, models: object) -> None:
@@ -156,7 +166,7 @@ def _draw_scores(ax: Axes, uncertainty: float) -> None:
 
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     lowest, highest = left - top + uncertainty, right - bottom + uncertainty
-    scores = MaxNLocator(7).tick_values(lowest, highest)
+    scores = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(lowest, highest)
     scores = scores[(scores > lowest) & (scores < highest)]
     digits = max(0, -math.floor(math.log10(scores[1] - scores[0]) + 1e-9)) if len(scores) > 1 else 3
     for value in scores:
@@ -168,10 +178,8 @@ def _draw_scores(ax: Axes, uncertainty: float) -> None:
         )  # fmt: skip
         at_top = top - shift <= right
         x, y = (top - shift, top) if at_top else (right, right + shift)
-        if at_top and x < left + 0.04 * (right - left):
-            continue  # no room for its score
         text = ax.annotate(
-            f"{value:.{digits}f}", (x, y), (2, 1) if at_top else (3, 0),
+            f"{value:.{digits}f}", (x, y), (0, 2) if at_top else (3, 0),
             textcoords="offset points", ha="center" if at_top else "left",
             va="bottom" if at_top else "center", fontsize=style.SMALL - 1.5, color=style.line(),
         )  # fmt: skip
@@ -186,27 +194,24 @@ def _draw_names(ax: Axes, dots: Points, names: list[str]) -> None:
     places = (dots - [left, bottom]) / [right - left, top - bottom] * [width, height]
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in places]
     for (x, y), dot, name in zip(places, dots, names, strict=True):
-        long, tall = 72 * style.LETTER * len(name) * 0.95, 1.2 * style.SMALL
-        best: tuple[float, float, float] | None = None
-        for distance in (6.0, 13.0, 21.0):
-            for angle in np.arange(0, 360, 45) * math.pi / 180:
-                dx, dy = distance * math.cos(angle), distance * math.sin(angle)
-                x0 = x + dx - long * (1 - math.copysign(min(1.0, abs(math.cos(angle)) * 2), dx)) / 2
-                y0 = y + dy - tall / 2
-                box = (x0, y0, x0 + long, y0 + tall)
-                cost = sum(_overlap(box, other) for other in taken) + 0.15 * distance
-                outside = max(0.0, -x0, box[2] - width - 12, -y0, box[3] - height)
-                cost += 40 * outside
-                if best is None or cost < best[0] - 1e-9:
-                    best = cost, x0 - x, y0 - y
-        assert best is not None
-        offset = best[1], best[2]
-        taken.append((x + offset[0], y + offset[1], x + offset[0] + long, y + offset[1] + tall))
-        far = math.hypot(offset[0] + long / 2, offset[1] + tall / 2) > 0.5 * long + 14
+        long, tall = 1.1 * 72 * style.LETTER * len(name), 1.2 * style.SMALL
+        costs, boxes = [], []
+        for dx, dy, side in SPOTS:
+            x0, y0 = x + dx - side * long, y + dy - tall / 2
+            box = (x0, y0, x0 + long, y0 + tall)
+            outside = max(0.0, -x0, box[2] - width - 12, -y0, box[3] - height)
+            hidden = sum(_overlap(box, other) for other in taken)
+            costs.append(hidden + 40 * outside + 0.15 * math.hypot(dx, dy))
+            boxes.append(box)
+        best = int(np.argmin(costs))
+        taken.append(boxes[best])
+        dx, dy, side = SPOTS[best]
+        far = math.hypot(dx, dy) > 10
         thread = dict(arrowstyle="-", color=style.line(), linewidth=0.5, shrinkA=0, shrinkB=3)
         ax.annotate(
-            name, tuple(dot), offset, textcoords="offset points", va="bottom", ha="left", zorder=4,
-            annotation_clip=False, arrowprops=thread if far else None, **style.note(),
+            name, tuple(dot), (dx, dy), textcoords="offset points", va="center", zorder=4,
+            ha={0.0: "left", 0.5: "center", 1.0: "right"}[side], annotation_clip=False,
+            arrowprops=thread if far else None, **style.note(),
         )  # fmt: skip
 
 
@@ -216,14 +221,18 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     return max(wide, 0.0) * max(tall, 0.0)
 
 
-def _draw_key(ax: Axes, lines: list[str]) -> None:
-    """The names to the numbers, beside the axes."""
-    from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
-
-    strip = make_axes_locatable(ax).append_axes("right", "55%", pad=0.42)
-    strip.set_axis_off()
-    text = strip.text(
-        0, 1, "\n".join(lines), va="top", ha="left", linespacing=1.35, transform=strip.transAxes,
-        **style.note(),
+def _write_key(ax: Axes, entries: list[str]) -> None:
+    """The names to the numbers, below the axes, line by line."""
+    letters = int((style.inches_of(ax) + 0.2) / style.LETTER)
+    lines = [entries[0]]
+    for entry in entries[1:]:
+        longer = f"{lines[-1]} · {entry}"
+        if len(longer) <= letters:
+            lines[-1] = longer
+        else:
+            lines.append(entry)
+    below = ax.annotate(
+        "\n".join(lines), (0, 0), (-14, -40), xycoords="axes fraction",
+        textcoords="offset points", va="top", ha="left", linespacing=1.4, **style.note(),
     )  # fmt: skip
-    text.set_gid("key")
+    below.set_gid("key")

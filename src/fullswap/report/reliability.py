@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 
 SMALLEST_DOT, DOTS_AREA, LARGEST_DOT = 7.0, 1200.0, (18.0, 55.0)
 """Least area of a dot, rough area of all together, and bounds for the largest, square points."""
-FULL, FAINTEST = 30.0, 0.3
+ROOM_FOR_LEGEND = 2.6
+"""Inches a side of given axes from which on a legend fits into their emptier corner."""
+SAME_SIZE = 0.85
+"""Dots that differ by less in area are drawn alike."""
+FULL, FAINTEST = 30.0, 0.4
 """Events of a group from which on its dot is opaque; opacity of the smallest."""
 
 
@@ -126,11 +130,10 @@ def draw_reliability(
     """The diagram of `reliability_diagram` from parts that are known already."""
     groups = len(bins.forecast)
     noun = "bin" if groups < len(cells.forecast) else "forecast"
-    error = f"on average {style.points(bins.error)} off"
     events = style.count_of(cells.events, "event")
     if cells.events < cells.rows:
         events = f"{style.count_of(cells.rows, 'forecast')} of {events}"
-    lines = [f"{events}, {style.count_of(groups, noun)}; {error}"]
+    lines = [f"{events}, {style.count_of(groups, noun)}, {style.points(bins.error)} off"]
     weighted = not np.array_equal(cells.weight, cells.count)
     return _draw(
         curve, bins, cells, lines, ax=ax, title=title, log_odds=log_odds, weighted=weighted
@@ -147,7 +150,7 @@ def _draw(
     outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
     expected = expected_outside(dots.forecast, trials, curve.level)
     groups = style.count_of(len(outside), "dot")
-    lines = [*lines, f"{outside.sum()} of {groups} outside their range, {expected:.1f} expected"]
+    lines = [*lines, f"{outside.sum()} of {groups} outside, {expected:.1f} expected"]
     scale = reliability_scale(curve, dots, cells, log_odds, (low, high))
     main, counts = _axes(ax, len(lines), title is not None, legend_rows=3)
     scale.dress(main)
@@ -160,8 +163,22 @@ def _draw(
         )  # fmt: skip
     _draw_counts(counts, cells, dots, scale)
     _label(main, counts, weighted, scale)
-    style.head(main, title, lines)
-    _draw_legend(main, handles, dots, own=ax is None)
+    if ax is None:
+        style.head(main, title, lines)
+        style.root_figure(main).legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.1, 0), ncols=2, frameon=False,
+            columnspacing=1.4, borderpad=0, fontsize=style.SMALL, labelcolor=style.ink(),
+            handlelength=1.6,
+        )  # fmt: skip
+    else:
+        style.head(main, title, lines, fold=True)
+        if min(style.inches_of(main), style.inches_of(main, wide=False)) >= ROOM_FOR_LEGEND:
+            above = dots.weight @ (dots.frequency - dots.forecast) > 0
+            main.legend(
+                handles=handles, loc="lower right" if above else "upper left", framealpha=0.85,
+                fontsize=style.SMALL - 1, labelcolor=style.ink(), edgecolor="none",
+                handlelength=1.4, facecolor=style.paper(), borderpad=0.2, labelspacing=0.3,
+            )  # fmt: skip
     return style.root_figure(main)
 
 
@@ -186,6 +203,8 @@ def draw_panel(
     tolerance: float = 0.002,
 ) -> list[Artist]:  # fmt: skip
     """Diagonal, band, curve and dots on axes that have their scale: what a legend may name."""
+    from matplotlib.lines import Line2D
+
     level = f"{100 * curve.level:g} %"
     ends = scale.place(np.array([0.0, 1.0]))
     handles: list[Artist] = []
@@ -197,9 +216,11 @@ def draw_panel(
     gaps = np.full(len(low), np.nan)
     handles += ax.plot(
         np.repeat(scale.place(dots.forecast), 3), np.column_stack([low, high, gaps]).ravel(),
-        color=style.line(), linewidth=0.8, zorder=2, label=f"{level} range of a dot", gid="ranges",
-        solid_capstyle="butt",
+        color=style.line(), linewidth=0.8, zorder=2, gid="ranges", solid_capstyle="butt",
     )  # fmt: skip
+    # In a legend as upright as in the picture.
+    upright: dict[str, Any] = dict(linestyle="", marker="|", markersize=11, markeredgewidth=0.8)
+    handles[-1] = Line2D([], [], color=style.line(), label=f"{level} range of a dot", **upright)
     marker = "_" if len(curve.forecast) == 1 else ""
     handles += ax.plot(
         *_line(curve.forecast, curve.frequency, scale, tolerance), marker=marker, markersize=14,
@@ -233,7 +254,7 @@ def _axes(ax: Axes | None, lines: int, titled: bool, legend_rows: int) -> tuple[
         # Placed by hand, in inches: layout engines do not keep a square and a strip in line.
         left, side, strip, gap = 0.8, 3.7, 0.55, 0.14
         foot, above = 0.52 + 0.19 * legend_rows, 0.17 * lines + (0.44 if titled else 0.16)
-        width, height = left + side + 0.15, foot + strip + gap + side + above
+        width, height = left + side + 0.22, foot + strip + gap + side + above
         figure = style.new_figure(width, height)
         main, counts = (
             figure.add_axes((left / width, bottom / height, side / width, tall / height))
@@ -243,6 +264,9 @@ def _axes(ax: Axes | None, lines: int, titled: bool, legend_rows: int) -> tuple[
         for axes in (main, counts):
             axes.yaxis.set_label_coords(-0.165, 0.5)
         return main, counts
+    if style.root_figure(ax).get_layout_engine() is not None:
+        # A layout engine makes room for insets, and not for axes that a divider adds.
+        return ax, ax.inset_axes((0, -0.21, 1, 0.16), sharex=ax)
     from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
 
     return ax, make_axes_locatable(ax).append_axes("bottom", "16%", pad=0.12, sharex=ax)
@@ -264,6 +288,8 @@ def _draw_dots(
     low, high = ranges
     largest = np.clip(DOTS_AREA / len(low), *LARGEST_DOT)
     areas = np.maximum(largest * dots.weight / dots.weight.max(), SMALLEST_DOT)
+    # Dots of one size take a tenth of the room in a file.
+    alike = areas.min() > SAME_SIZE * areas.max()
     opacity = np.clip(np.sqrt(dots.trials / FULL), FAINTEST, 1.0)
     outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
 
@@ -273,7 +299,7 @@ def _draw_dots(
         x, y = (scale.place(values[chosen]) for values in (dots.forecast, dots.frequency))
         faces = [to_rgba(face, alpha) for alpha in opacity[chosen]]
         edges = [to_rgba(edge, alpha) for alpha in opacity[chosen]]
-        marks = ax.scatter(x, y, areas[chosen], zorder=3, clip_on=False, **look)
+        marks = ax.scatter(x, y, largest if alike else areas[chosen], zorder=3, clip_on=False, **look)
         marks.set(facecolor=faces, edgecolor=edges)
         return [marks]
 
@@ -302,23 +328,12 @@ def _label(main: Axes, counts: Axes, weighted: bool, scale: Scale) -> None:
     scale.dress(counts, y=False)
     main.set(aspect="equal", ylabel="observed frequency")
     main.tick_params(labelbottom=False)
-    if not scale.log_odds:
-        main.locator_params(nbins=6)
-    counts.set(xlabel="forecast probability", ylabel="weight" if weighted else "events")
-    counts.locator_params(axis="y", nbins=2, integer=not weighted)
-    counts.yaxis.set_major_formatter("{x:,g}")
-
-
-def _draw_legend(main: Axes, handles: list[Artist], dots: Dots | Bins, own: bool) -> None:
-    """Below all in a figure of our own, else in the emptier corner of the axes."""
-    look: dict[str, Any] = dict(fontsize=style.SMALL, labelcolor=style.ink(), handlelength=1.6)
-    if own:
-        look |= dict(loc="lower left", bbox_to_anchor=(0.1, 0), ncols=2, columnspacing=1.4)
-        style.root_figure(main).legend(handles=handles, frameon=False, borderpad=0, **look)
-        return
-    above = dots.weight @ (dots.frequency - dots.forecast) > 0
-    look |= dict(loc="lower right" if above else "upper left", framealpha=0.85, edgecolor="none")
-    main.legend(handles=handles, **look)
+    counts.set_xlabel("forecast probability")
+    # The strip is lower than a label of the usual size on small axes.
+    small = style.inches_of(main, wide=False) < 3
+    size = dict(fontsize=style.SMALL - 1.5) if small else {}
+    counts.set_ylabel("weight" if weighted else "events", **size)
+    style.whole_ticks(counts, "y", 2, integer=not weighted)
 
 
 def _summary(events: Groups, dots: Dots, weighted: bool) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fullswap.base.protocols import Vector
+from fullswap.report import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +19,8 @@ SMALLEST = 1e-6
 """Log-odds axes show nothing nearer to 0 or 1."""
 HISTOGRAM_BARS = 50
 """Bars of the counts where forecasts are continuous: two percent each on the unit interval."""
-MOST_TICKS = 8
+TICK = 0.42
+"""Inches for a tick and its name."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,16 @@ class Scale:
         """Values in proportion to where they are on the page."""
         return _odds(values) if self.log_odds else values
 
-    def edges(self) -> Vector:
+    def edges(self, bars: int = HISTOGRAM_BARS) -> Vector:
         """Ends of bars of equal width that fill the axis."""
         if self.log_odds:
-            return _odds_back(np.linspace(*_odds([self.low, self.high]), HISTOGRAM_BARS + 1))
-        low, high = max(self.low, 0.0), min(self.high, 1.0)
-        return np.histogram_bin_edges([], HISTOGRAM_BARS, (low, high))
+            inner = _odds_back(np.linspace(*_odds([self.low, self.high]), bars + 1))[1:-1]
+            return np.concatenate([[self.low], inner, [self.high]])
+        return np.linspace(max(self.low, 0.0), min(self.high, 1.0), bars + 1)
 
     def dress(self, ax: Axes, x: bool = True, y: bool = True) -> None:
         """Scale, limits and ticks of axes."""
-        from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+        from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
         if x:
             ax.set_xscale("logit" if self.log_odds else "linear")
@@ -56,35 +58,38 @@ class Scale:
         if y:
             ax.set_yscale("logit" if self.log_odds else "linear")
             ax.set_ylim(self.low, self.high)
+        most = int(np.clip(style.inches_of(ax) / TICK, 2, 8))
         for axis in (ax.xaxis,) * x + (ax.yaxis,) * y:
             if self.log_odds:
-                ticks, names = self.ticks()
+                ticks, names = self.ticks(most)
                 axis.set_major_locator(FixedLocator(ticks))
                 axis.set_major_formatter(FixedFormatter(names))
                 axis.set_minor_locator(NullLocator())
             else:
+                axis.set_major_locator(MaxNLocator(min(most, 6)))
                 axis.set_major_formatter(lambda value, _: percent(value))
 
-    def ticks(self) -> tuple[list[float], list[str]]:
+    def ticks(self, most: int = 8) -> tuple[list[float], list[str]]:
         """Ticks of log-odds axes and their names: 0.1 %, 1 %, 10 %, …"""
         exponents = np.arange(1, 10)
         ticks = np.array([])
-        # Decades, then with halves of them if these are few.
+        # Decades, then with parts of them if these are few.
         for parts in ([1.0], [1.0, 3.0], [1.0, 2.0, 5.0]):
             low = (np.array(parts)[:, None] * 10.0**-exponents).ravel()
             every = np.unique(np.concatenate([low[low < 0.5], [0.5], 1 - low[low < 0.5]]))
             inside = every[(every >= self.low * (1 - 1e-9)) & (every <= self.high)]
-            if len(ticks) and len(inside) > MOST_TICKS:
+            if len(ticks) and len(inside) > most:
                 break
             ticks = inside
-            if len(ticks) >= 5:
+            if len(ticks) >= most - 2:
                 break
         span = _odds([self.low, self.high])
-        apart = 0.05 * (span[1] - span[0])
+        apart = 0.09 * (span[1] - span[0])
         # The ends need their room.
         left = _odds(ticks) - span[0] > apart if self.ends[0] else np.ones(len(ticks), bool)
         right = span[1] - _odds(ticks) > apart if self.ends[1] else np.ones(len(ticks), bool)
         chosen = [float(tick) for tick in ticks[left & right]]
+        chosen = chosen[:: -(-len(chosen) // most)] if len(chosen) > most else chosen
         names = [percent(tick) for tick in chosen]
         if self.ends[0]:
             chosen, names = [self.low, *chosen], ["0", *names]

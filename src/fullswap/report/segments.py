@@ -89,8 +89,8 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
             ax.plot(error[chosen], rows[chosen], linestyle="", zorder=3, clip_on=False, **look)
     style.tidy(ax)
     ax.spines["left"].set_visible(False)
-    # Axes with default margins are this share of the figure; bold letters are a tenth wider.
-    letters = int(NAMES * style.inches_of(ax) / 0.775 / (1.1 * style.LETTER))
+    # Bold letters are a tenth wider.
+    letters = int(NAMES * style.inches_of(ax) / style.BESIDE / (1.1 * style.LETTER))
     ax.set_yticks(rows, [_name(segment, letters) for segment in shown])
     ax.tick_params(axis="y", length=0)
     for name, bold in zip(ax.get_yticklabels(), flagged, strict=True):
@@ -108,4 +108,6 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
 def _name(segment: Segment, letters: int) -> str:
     name = f"{segment.column} = {segment.value}" if segment.column else str(segment.value)
     events = f" ({segment.events:,})"
-    return style.plain(name, max(letters - len(events), 8)) + events
+    room = max(letters - len(events), 8)
+    # The value says more than the column does.
+    return style.plain(name if len(name) <= room else str(segment.value), room) + events

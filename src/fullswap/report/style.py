@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
@@ -28,8 +29,10 @@ INK, LINE, SHADE = "0.15", "0.45", "0.84"
 """Text, lines and areas under matplotlib's own settings: black on white."""
 SMALL = 8.5
 """Font size of notes, legends and ticks."""
-LETTER = 0.064
+LETTER = 0.068
 """Width of a letter of that size in inches, on average and with room."""
+BESIDE = 0.8
+"""Share of the width that axes have, beside the names at their left."""
 CLOSE = 0.35
 """Colours nearer than this, each channel up to 1, look alike."""
 
@@ -151,11 +154,17 @@ def tidy(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def head(ax: Axes, title: str | None, lines: list[str]) -> None:
-    """A title and a few smaller lines above the axes, where they cannot cover data."""
-    lines = folded(ax, lines)
+def head(
+    ax: Axes, title: str | None, lines: list[str], fold: bool = False, lift: float = 7
+) -> None:
+    """A title and a few smaller lines above the axes, where they cannot cover data.
+
+    `fold`: the lines are broken where they would be longer than the axes are wide. They begin
+    `lift` points above these.
+    """
+    lines = folded(ax, lines) if fold else lines
     ax.annotate(
-        "\n".join(lines), (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points",
+        "\n".join(lines), (0, 1), (0, lift), xycoords="axes fraction", textcoords="offset points",
         va="bottom", ha="left", linespacing=1.4, **note(),
     )  # fmt: skip
     if title is not None:
@@ -163,20 +172,24 @@ def head(ax: Axes, title: str | None, lines: list[str]) -> None:
         ax.set_title(title, loc="left", fontsize=11, color=ink(), pad=pad)
 
 
-def legend_above(ax: Axes, lines: list[str], over_names: bool = False) -> Legend:
+def legend_above(
+    ax: Axes, lines: list[str], over_names: bool = False, handles: list[Artist] | None = None
+) -> Legend:
     """A few lines and the key to the picture above the axes, where they cannot cover data.
 
-    `over_names`: it may reach over the names at the left as well.
+    `over_names`: it may reach over the names at the left as well, as it does where two columns
+    need that.
     """
-    names = [str(label) for label in ax.get_legend_handles_labels()[1]]
-    room = inches_of(ax)
-    if over_names:
-        room = max(room, 0.9 * float(root_figure(ax).get_size_inches()[0]) * ax.get_position().x1)
+    if handles is None:
+        handles = ax.get_legend_handles_labels()[0]
+    names = [str(handle.get_label()) for handle in handles]
     # As many columns as fit, each as wide as its line, the gaps and the longest name.
-    widest = LETTER * max(map(len, names), default=0) + 0.45
-    columns = int(np.clip(room / widest, 1, max(len(names), 1)))
+    widest = LETTER * max(map(len, names), default=0) + 0.4
+    over_names |= inches_of(ax) < widest * min(2, len(names))
+    columns = (inches_of(ax) / BESIDE if over_names else inches_of(ax)) / widest
+    columns = int(np.clip(columns, 1, max(len(names), 1)))
     legend = ax.legend(
-        loc="lower right" if over_names else "lower left", ncols=columns, frameon=False,
+        handles=handles, loc="lower right" if over_names else "lower left", ncols=columns, frameon=False,
         bbox_to_anchor=(1 if over_names else 0, 1), borderaxespad=0.5, borderpad=0,
         fontsize=SMALL, labelcolor=ink(), handlelength=1.9, columnspacing=1.3, alignment="left",
         title="\n".join(folded(ax, lines)), title_fontsize=SMALL,
@@ -188,8 +201,7 @@ def legend_above(ax: Axes, lines: list[str], over_names: bool = False) -> Legend
 
 def folded(ax: Axes, lines: Sequence[str]) -> list[str]:
     """Lines broken where they would be longer than the axes are wide."""
-    # Text may stick out to the left, over the labels of the other axis.
-    letters = max(int((inches_of(ax) + 0.3) / LETTER), 20)
+    letters = max(int((inches_of(ax) + 0.1) / LETTER), 20)
     return [part for line in lines for part in textwrap.wrap(line, letters) or [""]]
 
 
@@ -200,6 +212,13 @@ def time_ticks(ax: Axes, places: Sequence[float], labels: Sequence[str]) -> None
     count = min(room, len(labels))
     chosen = np.unique(np.rint(np.linspace(0, len(labels) - 1, count)).astype(int))
     ax.set_xticks([float(places[k]) for k in chosen], [plain(str(labels[k])) for k in chosen])
+
+
+def whole_ticks(ax: Axes, which: str, ticks: int, integer: bool = True) -> None:
+    """A few ticks with numbers written out: 1,000,000."""
+    ax.locator_params(axis=which, nbins=ticks, integer=integer)
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
 
 
 def plain(text: str, letters: int | None = None) -> str:

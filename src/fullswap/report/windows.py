@@ -51,19 +51,19 @@ def draw_windows(
     edges = np.append(windows.start, windows.stop[-1]).astype(float)
     middles = (edges[:-1] + edges[1:]) / 2
     chance, error = 100 * windows.chance, 100 * windows.error
-    ax.stairs(chance, edges, fill=True, color=style.shade(), label="chance alone", gid="chance")
+    ax.stairs(chance, edges, fill=True, color=style.shade(), label="chance, on average", gid="chance")
     look: dict[str, Any] = dict(color=style.main(), zorder=2.5)
     ax.plot(middles, error, linewidth=1.2, label="measured", gid="error", **look)
 
     high = windows.bias > NOTABLE * windows.noise
     low = windows.bias < -NOTABLE * windows.noise
-    size = float(np.clip(150 / count, 3.0, 5.5))
+    size = float(np.clip(150 / count, 3.6, 5.5))
     for chosen, marker, name in ((high, "^", "too high"), (low, "v", "too low")):
         if chosen.any():
             ax.plot(
                 middles[chosen], error[chosen], marker, markersize=size + 1.5, color=style.VERMILION,
                 markeredgecolor=style.paper(), markeredgewidth=0.5, zorder=3, clip_on=False,
-                label=f"forecasts {name}", gid=name.replace(" ", "-"),
+                label=name, gid=name.replace(" ", "-"),
             )  # fmt: skip
     rest = ~(high | low)
     ax.plot(middles[rest], error[rest], "o", markersize=size - 0.5, gid="dots", **look)
@@ -71,14 +71,13 @@ def draw_windows(
         level = checks.number("tolerance", tolerance, least=0.0)
         ax.axhline(
             100 * level, color=style.ink(), linewidth=1.1, linestyle=":", gid="tolerance",
-            label=f"tolerance: {style.points(level).replace('.0 ', ' ')}",
+            label="tolerance",
         )  # fmt: skip
     style.tidy(ax)
     ax.set(xlim=(edges[0], edges[-1]), xlabel="events", ylabel="average error (points)")
     ax.set_ylim(0, 1.1 * max(float(error.max()), float(chance.max()), 0.1))
     if labels is None:
-        ax.locator_params(axis="x", nbins=5, integer=True)
-        ax.xaxis.set_major_formatter("{x:,g}")
+        style.whole_ticks(ax, "x", 5)
     else:
         style.time_ticks(ax, [float(edge) for edge in edges[:-1]], labels)
         ax.set_xlabel("time")
@@ -91,4 +90,4 @@ def _summary(windows: Windows) -> str:
     per = style.count_of(int(sizes[0]), "event")
     about = "of" if (sizes == sizes[0]).all() else "of about"
     above = int((windows.error > windows.chance).sum())
-    return f"{style.count_of(len(sizes), 'window')} {about} {per}; {above} above chance"
+    return f"{style.count_of(len(sizes), 'window')} {about} {per}; {above} above chance, {len(sizes) / 2:g} expected"
