@@ -4,15 +4,20 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
-from matplotlib.figure import Figure
-from scipy.optimize import isotonic_regression
 
-from fullswap.metrics.bins import Bins
+from fullswap.metrics.bins import bins_of
 from fullswap.metrics.cells import Cells
-from fullswap.metrics.chance import Chance
-from fullswap.metrics.corp import Curve, ScoreDecomposition, Stretch
-from fullswap.metrics.cox import Cox
+from fullswap.metrics.chance import Chance, chance_of
+from fullswap.metrics.corp import curve_of, decompose
+from fullswap.metrics.cox import cox_of
 from fullswap.metrics.windows import Windows
+from fullswap.report.benefit import draw_benefit
+from fullswap.report.classes import draw_classes
+from fullswap.report.evidence import draw_evidence
+from fullswap.report.murphy import draw_murphy, draw_plane
+from fullswap.report.reliability import draw_reliability
+from fullswap.report.segments import draw_segments
+from fullswap.report.windows import draw_windows
 
 HOSTILE = [
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'; drop {{ 7*7 }} {% raw %}",
@@ -30,23 +35,9 @@ def events(rounds=2000, seed=0, slope=0.6):
 
 
 def parts(y, p):
-    order = np.argsort(p, kind="stable")
-    y, p = y[order], p[order]
-    ones = np.ones(len(y))
-    cells = Cells(p, ones, y, ones, ones)
-    place = np.arange(len(y)) * 13 // len(y)
-    count = np.bincount(place).astype(float)
-    bins = Bins(
-        np.bincount(place, p) / count, np.bincount(place, y) / count, count, count, count, place
-    )
-    fit = isotonic_regression(y).x
-    corners = np.unique(np.linspace(0, len(y) - 1, 120).astype(int))
-    wide = 1.645 * np.sqrt(p * (1 - p) / (len(y) / 13))
-    curve = Curve(
-        p[corners], fit[corners], np.maximum(p - wide, 0)[corners],
-        np.minimum(p + wide, 1)[corners], np.ones(len(corners)),
-    )  # fmt: skip
-    return cells, bins, curve
+    """Cells, bins and curve."""
+    cells = Cells.of_events(y, p)
+    return cells, bins_of(cells), curve_of(cells, draws=40)
 
 
 def evidence(y, p, slope=0.8):
@@ -74,8 +65,8 @@ def sample(values=("mobile", "desktop", "tablet", "kiosk"), *, rounds=2000, clas
     """A check of over-confident forecasts, with one segment for each of `values`."""
     y, p = events(rounds)
     cells, bins, curve = parts(y, p)
-    chance = Chance(0.019, 0.026, 0.001, 1000)
-    brier = ScoreDecomposition(float(np.mean((y - p) ** 2)), 0.0123, 0.0571, 0.249, 0.0021)
+    chance, cox = chance_of(cells, bins, draws=100), cox_of(cells)
+    after = Cells.of_events(y, 1 / (1 + np.exp(-0.62 * np.log(p / (1 - p)))))
     segments = [
         SimpleNamespace(
             column="device", value=value, events=rounds // (i + 2), error=0.062 / (i + 1),
@@ -86,13 +77,15 @@ def sample(values=("mobile", "desktop", "tablet", "kiosk"), *, rounds=2000, clas
         )
         for i, value in enumerate(values)
     ]  # fmt: skip
-    cox = Cox(0.004, 0.0098, 0.02, 0.05, 0.61, 0.031)
-    label = SimpleNamespace(cells=cells, bins=bins, curve=curve, error=0.041, chance=chance, cox=cox)
+    label = SimpleNamespace(
+        cells=cells, bins=bins, curve=curve, error=bins.error, chance=chance, cox=cox
+    )
     made = SimpleNamespace(
         verdict="miscalibrated", headline="Over-confident", tolerance=0.02,
-        sentence="Over-confident: says 85 % where 74 % happen. On average 4.1 points off; chance "
-        "alone would show 1.9. Such a record would come up at most once in 4,000 calibrated "
-        "forecasters, however often you look. Worst: segment mobile (6.2 points).",
+        sentence="Over-confident: says 85 % where 74 % happen. On average "
+        f"{100 * bins.error:.1f} points off; chance alone would show {100 * chance.median:.1f}. "
+        "Such a record would come up at most once in 4,000 calibrated forecasters, however often "
+        "you look. Worst: device mobile (6.2 points off).",
         events=rounds, rows=rounds + 41, pending=41, classes=classes,
         labels=["no", "yes"] if classes == 2 else [f"class {i}" for i in range(classes)],
         names={"y": "converted", "p": "score", "by": ["device"], "time": "day"},
@@ -101,10 +94,10 @@ def sample(values=("mobile", "desktop", "tablet", "kiosk"), *, rounds=2000, clas
             "Rows are in the order of the column “day”.",
             "41 rows have no outcome yet and were left out.",
         ],
-        settings={"n_bins": "cube_root", "strategy": "quantile", "tolerance": 0.02, "seed": 0},
+        settings={"n_bins": "cube_root", "strategy": "quantile", "tolerance": 0.02, "threshold": 20.0},
         error=bins.error, chance=chance, smallest_seen=0.018, bins=bins, curve=curve, cox=cox,
-        brier=brier, log_loss=ScoreDecomposition(0.588, 0.0403, 0.146, 0.693, 0.005),
-        recalibrated=dict(
+        brier=decompose(cells), log_loss=decompose(cells, "log"), other=after,
+        recalibrated=SimpleNamespace(
             brier_before=0.2121, brier_after=0.2043, log_loss_before=0.62, log_loss_after=0.59,
             events=rounds,
         ),
@@ -118,32 +111,35 @@ def sample(values=("mobile", "desktop", "tablet", "kiosk"), *, rounds=2000, clas
     )  # fmt: skip
     vars(made).update(changes)
     made.to_json = lambda: json.dumps(made.metrics | {"values": [str(v) for v in values]})
-    made.plot = lambda kind="reliability", ax=None: draw(made, kind)
+    made.plot = lambda kind="reliability", ax=None: draw(made, kind, ax)
+    made.time_of = lambda row: made.time_labels and made.time_labels[24 * row // rounds]
     return made
 
 
 def comparison(names=("base", "boosted")):
-    checks = {name: sample(rounds=1000 + i) for i, name in enumerate(names)}
+    checks = {name: sample(rounds=1000 + 500 * i) for i, name in enumerate(names)}
+    parts = {name: check.brier for name, check in checks.items()}
     return SimpleNamespace(
-        checks=checks, to_json=lambda: "{}", plot=lambda: draw(next(iter(checks.values())), "plane")
-    )
+        checks=checks, sentence=f"{len(names)} models.", notes=["Rows are in the given order."],
+        to_json=lambda: "{}", plot=lambda kind="plane", ax=None: draw_plane(parts, ax=ax),
+    )  # fmt: skip
 
 
-def draw(check, kind):
-    figure = Figure(figsize=(4.65, 3.4))
-    ax = figure.subplots()
+def draw(check, kind, ax=None):
     if kind == "reliability":
-        ax.fill_between(check.curve.forecast, check.curve.low, check.curve.high, alpha=0.2)
-        ax.plot(check.curve.forecast, check.curve.frequency)
-        ax.plot(check.bins.forecast, check.bins.frequency, "o")
-    elif kind == "evidence":
-        ax.plot(check.evidence.positions, check.evidence.history)
-    elif kind == "segments":
-        ax.plot([s.error for s in check.segments], range(len(check.segments)), "o")
-        ax.set_yticks(range(len(check.segments)), [s.value[:20].replace('$', r'\$') for s in check.segments])
-    else:
-        ax.plot(check.windows.error, label="error")
-        ax.plot(check.windows.chance, label="chance")
-        ax.legend()
-    ax.set(xlabel="forecast", ylabel=kind)
-    return figure
+        return draw_reliability(check.curve, check.bins, check.cells, ax=ax)
+    if kind == "evidence":
+        e = check.evidence
+        return draw_evidence(e.positions, e.history, since=e.since, ax=ax)
+    if kind == "windows":
+        labels = check.time_labels
+        return draw_windows(check.windows, labels=labels, tolerance=check.tolerance, ax=ax)
+    if kind == "segments":
+        return draw_segments(check.segments, ax=ax)
+    if kind == "benefit":
+        return draw_benefit(check.cells, check.other, ax=ax)
+    if kind == "murphy":
+        return draw_murphy({"forecasts": check.cells, "recalibrated": check.other}, ax=ax)
+    return draw_classes(
+        [(part.label, part.curve, part.bins, part.cells) for part in check.by_class]
+    )

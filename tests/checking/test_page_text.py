@@ -12,7 +12,8 @@ from sample_check import HOSTILE, comparison, sample
 
 from fullswap import __version__
 from fullswap.checking.page import fragment_of, page_of, page_of_comparison
-from fullswap.checking.page_parts import KINDS, direction
+from fullswap.checking.page_parts import KINDS, which_way
+from fullswap.metrics.chance import Chance
 from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.metrics.cox import Cox
 
@@ -59,7 +60,7 @@ def hostile():
     made = sample(HOSTILE)
     made.notes = [f"Note: {text}" for text in HOSTILE]
     made.names = {"y": HOSTILE[0], "by": HOSTILE}
-    made.settings = dict.fromkeys(HOSTILE, HOSTILE[1])
+    made.settings |= dict.fromkeys(HOSTILE, HOSTILE[1])
     made.sentence = f"{HOSTILE[0]} \ud800"
     return made
 
@@ -91,6 +92,11 @@ def test_variables_are_declared(page):
         assert f"{name}:" in page
     assert re.findall(r"--k\d+", light) == re.findall(r"--k\d+", dark)
     assert light != dark
+    drawn = "".join(re.findall(r'<svg class="picture".*?</svg>', page, re.S))
+    assert not re.findall(r"#[0-9a-f]{6}\b|rgb|currentColor", drawn)
+    # Every colour has its own value in the dark, also those that are not grey.
+    values = [dict(re.findall(r"(--k\d+):(#\w+)", theme)) for theme in (light, dark)]
+    assert all(values[0][name] != values[1][name] for name in values[0])
 
 
 def test_order_of_parts(page):
@@ -104,14 +110,20 @@ def test_order_of_parts(page):
 
 
 def test_numbers_in_words():
-    check = sample(error=0.0412, smallest_seen=0.018)
+    check = sample(
+        error=0.0412, smallest_seen=0.018, chance=Chance(0.019, 0.026, 0.001, 1000),
+        cox=Cox(0.004, 0.0098, 0.02, 0.05, 0.61, 0.031),
+        brier=ScoreDecomposition(0.212, 0.0123, 0.0571, 0.249, 0.0021),
+    )  # fmt: skip
     check.evidence.log10_most, check.evidence.log10, check.evidence.most_at = 3.6021, 1.5, 1299
     text = Reader(page_of(check)).text
-    for said in ("4.1 points on average", "Chance alone would show 1.9.", "2.6 or more",
+    for said in ("4.1 points on average", "Chance alone would show 1.9.", "2.6 points or more",
                  "0.4 points too high", "−1.5 to 2.3 points", "Over-confident", "0.55 to 0.67",
-                 "0.0123 of a Brier score of", "1 in 4,000 at most", "4,000 : 1",
-                 "at event 1,300 (from 16 March 2026)", "31 : 1", "0.1 %", "was 0.212"):  # fmt: skip
-        assert said in text
+                 "0.0123 of a Brier score of 0.212", "Chance alone would show 0.0021.",
+                 "− Discrimination 0.0571", "Recalibrated online 0.204 0.590", "2,000 rows",
+                 "1 in 4,000 at most", "4,000 : 1 at 16 March 2026", "Evidence now 31 : 1",
+                 "20 : 1 or more", "0.10 %"):  # fmt: skip
+        assert said in text, said
 
 
 def test_every_picture_has_a_name_and_a_caption(page):
@@ -156,8 +168,11 @@ def test_a_class_grid_and_many_segments():
     read = Reader(page_of(sample([f"s{i}" for i in range(63)], classes=4)))
     assert "Class by class" in read.text
     assert "13 more segments are not shown" in read.text
-    assert len(read.all("tr")) == 51
-    assert any("Reliability diagrams of 4 classes" in a.get("aria-label", "") for a in read.all("svg"))
+    assert sum("flagged" in a.get("class", "") for a in read.all("tr")) == 2
+    assert sum(word == "s49" for word in read.text.split()) >= 1 and " s50 " not in read.text
+    assert any(
+        "Reliability diagrams of 4 classes" in a.get("aria-label", "") for a in read.all("svg")
+    )
 
 
 def test_what_cannot_be_known_is_said():
@@ -169,28 +184,32 @@ def test_what_cannot_be_known_is_said():
     text = Reader(page_of(check)).text
     assert "these events cannot tell" in text
     assert "an outcome with probability 0 happened" in text
-    assert "27 forecasts of exactly 0 or 1 failed" in text and "11, 12 and 17 more" in text
-    assert "No evidence against calibration" in text
+    assert "27 forecasts of exactly 0 % or 100 % failed" in text
+    assert "4, 5, 6, 7, 8, 9, 10, 11, 12, 13 and 17 more" in text
+    assert "Certain that forecasts were wrong" in text
+    check.evidence.impossible = np.empty(0, int)
+    assert "No evidence against calibration" in Reader(page_of(check)).text
     assert "pending" not in text.split("Four questions")[0]
 
 
 @pytest.mark.parametrize(
     ("bias", "slope", "word"),
     [(0, 0.5, "Over-confident"), (0, 1.5, "Under-confident"), (0.1, 1, "Too high"),
-     (-0.1, 1, "Too low"), (0.01, 0.95, "No clear way"), (0.1, None, "Too high")],
+     (-0.1, 1, "Too low"), (0.01, 0.95, "No clear way"), (0.1, None, "Too high"),
+     (0.1, 0.7, "Too high and over-confident")],
 )  # fmt: skip
-def test_direction(bias, slope, word):
-    assert direction(Cox(bias, 0.01, 0, 0.1, slope, None if slope is None else 0.1)) == word
+def test_which_way(bias, slope, word):
+    cox = Cox(bias, 0.01, 0, 0.1, slope, None if slope is None else 0.1)
+    assert which_way(sample(cox=cox)).value == word
 
 
-@pytest.mark.parametrize("verdict", KINDS)
-def test_verdicts_differ_in_shape_and_word(verdict):
-    glyphs = {}
-    for other in KINDS:
-        html = fragment_of(sample(verdict=other))
-        glyphs[other] = re.search(r'<svg class="glyph".*?</svg>', html, re.S)[0]
-    assert list(glyphs.values()).count(glyphs[verdict]) == 1
-    assert verdict.capitalize() in Reader(fragment_of(sample(verdict=verdict))).text
+def test_verdicts_differ_in_shape_and_word():
+    glyphs = set()
+    for verdict in KINDS:
+        html = fragment_of(sample((), verdict=verdict))
+        glyphs.add(re.search(r'<svg class="glyph".*?</svg>', html, re.S)[0])
+        assert verdict.capitalize() in Reader(html).text
+    assert len(glyphs) == len(KINDS) == 4
 
 
 def test_fragment_keeps_its_styles_to_itself():
@@ -211,7 +230,7 @@ def test_comparison():
     ids = [a["id"] for _, a in read.elements if "id" in a]
     assert len(ids) == len(set(ids))
     assert all(name in read.text for name in names)
-    assert len(read.all("tr")) == 4 and len(read.all("figure")) == 4
+    assert len(read.all("figure")) == 4
     assert "lowest Brier score" in read.text
 
 

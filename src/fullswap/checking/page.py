@@ -10,7 +10,7 @@ from typing import Any
 from fullswap.checking import page_parts as parts
 from fullswap.checking.page_parts_figures import Picture, picture_of, pictures_of
 from fullswap.checking.page_parts_svg import MISSING, Palette, themed_svg
-from fullswap.checking.page_parts_words import counted, odds, points, score, share
+from fullswap.checking.page_parts_words import counted, odds, points, score, share, unbroken
 
 MOST_SEGMENTS = 50
 """Rows of the table of segments; the rest are counted."""
@@ -88,6 +88,7 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
         "comparison.html",
         palette,
         title=title or f"Calibration of {counted(len(checks), 'model')}",
+        comparison=comparison,
         checks=checks,
         lowest=lowest,
         plane=plane,
@@ -132,7 +133,13 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        points=points, score=score, odds=odds, share=share, kind=parts.kind_of, counted=counted
+        points=points,
+        score=score,
+        odds=odds,
+        share=share,
+        counted=counted,
+        unbroken=unbroken,
+        kind=parts.KINDS.__getitem__,
     )
     environment.filters["safe_svg"] = Markup
     environment.globals["style"] = Markup(source("page.css"))

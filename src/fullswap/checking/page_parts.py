@@ -10,20 +10,22 @@ from fullswap.checking.page_parts_words import (
     interval,
     known,
     odds,
-    percent,
-    place,
     points,
     score,
     times,
 )
+from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, TOO_LITTLE, directions
+from fullswap.checking.words import at, capital, percent
 
-KINDS = {
-    "miscalibrated": "off",
-    "miscalibrated, but little": "little",
-    "no evidence of miscalibration": "quiet",
-    "too little data to say": "unsaid",
-}
+KINDS = {MISCALIBRATED: "off", LITTLE: "little", NO_EVIDENCE: "quiet", TOO_LITTLE: "unsaid"}
 """Verdicts, and the word for each in the style sheet."""
+MEANINGS = {
+    "over-confident": "Forecasts are further from the average than outcomes bear out.",
+    "under-confident": "Forecasts are nearer to the average than outcomes allow.",
+    "too high": "Events happen less often than forecast.",
+    "too low": "Events happen more often than forecast.",
+}
+"""What the ways of being off mean."""
 MOST_ROWS = 10
 """Failed certainties that are listed one by one."""
 
@@ -48,11 +50,8 @@ class Answer:
     lines: list[Line] = field(default_factory=list)
     meter: dict[str, float] | None = None
     """Positions in percent of a bar: error, chance, high."""
-
-
-def kind_of(verdict: str) -> str:
-    """The word for a verdict in the style sheet."""
-    return KINDS.get(verdict, "unsaid")
+    table: list[tuple[str, str, str]] = field(default_factory=list)
+    """Parts of the Brier score and of the log loss."""
 
 
 def answers_of(check: Any) -> list[Answer]:
@@ -65,35 +64,17 @@ def how_far(check: Any) -> Answer:
     error, chance = check.error, check.chance
     top = 1.15 * max(error, chance.high, 1e-9)
     lines = [
-        Line("Chance alone, usually", points(chance.median)),
-        Line("Chance alone, one time in 20", f"{points(chance.high, unit=False)} or more"),
+        Line("Chance alone, one time in 20", f"{points(chance.high)} or more"),
+        Line("Smallest error that could be seen", points(check.smallest_seen)),
+        Line("Tolerated", points(check.tolerance)),
     ]
-    if known(check.smallest_seen):
-        lines.append(Line("Smallest error that could be seen", points(check.smallest_seen)))
-    lines.append(Line("Tolerated", points(check.tolerance)))
     return Answer(
-        "How far off?", points(error, unit=False), "points on average",
+        "How far off?", points(error, unit=False),
+        "points on average" if check.classes == 2 else "points of probability on the wrong class",
         f"Chance alone would show {points(chance.median, unit=False)}.", lines,
         {name: round(100 * value / top, 1)
          for name, value in (("error", error), ("chance", chance.median), ("high", chance.high))},
     )  # fmt: skip
-
-
-def direction(cox: Any) -> str:
-    """The way forecasts are off, where intervals leave no doubt."""
-    if known(cox.slope, cox.slope_error):
-        low, high = interval(cox.slope, cox.slope_error)
-        if high < 1:
-            return "Over-confident"
-        if low > 1:
-            return "Under-confident"
-    if known(cox.bias, cox.bias_error):
-        low, high = interval(cox.bias, cox.bias_error)
-        if low > 0:
-            return "Too high"
-        if high < 0:
-            return "Too low"
-    return "No clear way"
 
 
 def which_way(check: Any) -> Answer:
@@ -107,72 +88,73 @@ def which_way(check: Any) -> Answer:
         lines.append(Line("95 % interval", ends, "0 is right; above 0 is too high"))
     if known(cox.slope, cox.slope_error):
         low, high = interval(cox.slope, cox.slope_error)
-        lines.append(Line("Slope", f"{cox.slope:.2f}"))
+        lines.append(Line("Slope", f"{cox.slope:.2f}".replace("-", "−")))
         ends = f"{low:.2f} to {high:.2f}".replace("-", "−")
         lines.append(Line("95 % interval", ends, "1 is right; below 1 is over-confident"))
     else:
         lines.append(Line("Slope", "these events cannot tell"))
-    meaning = {
-        "Over-confident": "Forecasts are further from the average than outcomes bear out.",
-        "Under-confident": "Forecasts are nearer to the average than outcomes allow.",
-        "Too high": "Events happen less often than forecast.",
-        "Too low": "Events happen more often than forecast.",
-        "No clear way": "Neither bias nor slope is clearly off.",
-    }
-    word = direction(cox)
-    unit = "for the class forecast as likeliest" if check.classes > 2 else ""
-    return Answer("Which way?", word, unit, meaning[word], lines)
+    words = directions(cox)
+    value = capital(" and ".join(words)) or "No clear way"
+    meaning = " ".join(MEANINGS[word] for word in words) or "Neither bias nor slope is clearly off."
+    unit = "" if check.classes == 2 else "for the likeliest class"
+    return Answer("Which way?", value, unit, meaning, lines)
 
 
 def what_cost(check: Any) -> Answer:
     """Parts of the scores, and what recalibrating gives."""
-    brier, log_loss = check.brier, check.log_loss
+    brier, log_loss, gained = check.brier, check.log_loss, check.recalibrated
     floor = "" if brier.chance is None else f"Chance alone would show {score(brier.chance)}. "
-    lines = [
-        Line("Brier score", score(brier.score), "miscalibration − discrimination + uncertainty"),
-        Line("Miscalibration", score(brier.miscalibration)),
-        Line("Discrimination", score(brier.discrimination)),
-        Line("Uncertainty", score(brier.uncertainty)),
-        Line("Log loss", score(log_loss.score), _infinite(log_loss)),
-        Line("of it miscalibration", score(log_loss.miscalibration)),
-    ]
-    gained = check.recalibrated
-    if gained:
-        lines += [
-            Line("Brier score, recalibrated", score(gained["brier_after"]),
-                 f"was {score(gained['brier_before'])}"),
-            Line("Log loss, recalibrated", score(gained["log_loss_after"]),
-                 f"was {score(gained['log_loss_before'])}; online, over "
-                 + counted(int(gained["events"]), "event")),
-        ]  # fmt: skip
+    rows = [
+        (name, score(getattr(brier, part)), "–" if log_loss is None else score(getattr(log_loss, part)))
+        for name, part in (("Score", "score"), ("Miscalibration", "miscalibration"),
+                           ("− Discrimination", "discrimination"), ("+ Uncertainty", "uncertainty"))
+    ]  # fmt: skip
+    if log_loss is None:
+        rows[0] = *rows[0][:2], score(check.metrics.get("log_loss"))
+    lines = []
+    if gained is not None:
+        rows += [
+            ("Recalibrated online", score(gained.brier_after), score(gained.log_loss_after)),
+            ("the same rows before", score(gained.brier_before), score(gained.log_loss_before)),
+        ]
+        lines = [
+            Line(
+                "Recalibrated online", counted(int(gained.events), "row"), "each before its outcome"
+            )
+        ]
+    if log_loss is not None and not known(log_loss.score):
+        lines.append(Line("Log loss", "infinite", "an outcome with probability 0 happened"))
     return Answer(
         "What does it cost?", score(brier.miscalibration),
         f"of a Brier score of {score(brier.score)}",
-        f"{floor}Recalibrating could gain this at most.", lines,
+        f"{floor}Recalibrating could gain this at most.", lines, table=rows,
     )  # fmt: skip
-
-
-def _infinite(parts: Any) -> str:
-    return "" if known(parts.score) else "an outcome with probability 0 happened"
 
 
 def how_sure(check: Any) -> Answer:
     """Evidence against calibration, in plain words."""
-    evidence = check.evidence
-    most, now = max(evidence.log10_most, 0.0), evidence.log10
+    evidence, failed = check.evidence, len(check.evidence.impossible)
+    most = max(evidence.log10_most, 0.0)
     lines = [
-        Line("Evidence at its highest", odds(most), f"at {place(evidence.most_at, check)}"),
-        Line("Evidence now", odds(now), "20 : 1 counts as evidence"),
+        Line("Evidence now", odds(evidence.log10)),
+        Line("Counts as evidence", f"{check.settings['threshold']:,.3g} : 1 or more"),
         Line("One look only", percent(check.chance.level),
              "of calibrated records are this far off or further"),
     ]  # fmt: skip
-    failed = len(evidence.impossible)
+    if most > 0:
+        highest = Line("Evidence at its highest", odds(most), at(check, evidence.most_at))
+        lines.insert(0, highest)
     if failed:
-        lines.insert(0, Line("Certainties that failed", f"{failed:,}", "see the notes"))
-    if most < 0.005:
+        return Answer(
+            "How sure?", "Certain", "that forecasts were wrong",
+            f"{counted(failed, 'forecast')} of exactly 0 % or 100 % failed: no calibrated "
+            "forecaster has such a record. The notes list them; the evidence below takes them as "
+            "0.01 % or 99.99 %.", lines,
+        )  # fmt: skip
+    if not most:
         return Answer(
             "How sure?", "No evidence", "against calibration",
-            "The evidence has never risen above its start.", lines[1:] if not failed else lines,
+            "The evidence has never risen above where it began.", lines,
         )  # fmt: skip
     return Answer(
         "How sure?", f"1 in {times(most)}", "at most",
@@ -187,21 +169,20 @@ def failed_certainties(check: Any) -> str | None:
     rows = list(check.evidence.impossible)
     if not rows:
         return None
-    shown = ", ".join(f"{int(row):,}" for row in rows[:MOST_ROWS])
+    shown = ", ".join(f"{int(row) + 1:,}" for row in rows[:MOST_ROWS])
     more = f" and {len(rows) - MOST_ROWS:,} more" if len(rows) > MOST_ROWS else ""
     return (
-        f"{counted(len(rows), 'forecast')} of exactly 0 or 1 failed: no record can be further "
-        "from calibration. The evidence goes on with 0.0001 or 0.9999 in their place. "
-        f"Rows, counted from 0 in the order used: {shown}{more}."
+        f"{counted(len(rows), 'forecast')} of exactly 0 % or 100 % failed. "
+        f"Rows, in the order used: {shown}{more}."
     )
 
 
 def facts_of(check: Any) -> list[tuple[str, str]]:
     """Names and numbers about the data."""
     facts = [
-        ("Rows", f"{check.rows:,}"),
+        ("Rows with an outcome", f"{check.rows:,}"),
         ("Events used", f"{check.events:,}"),
-        ("Pending", f"{check.pending:,}"),
+        ("Rows without an outcome yet", f"{check.pending:,}"),
     ]
     if check.classes > 2:
         facts.append(("Classes", f"{check.classes:,}"))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from fullswap.checking.page_parts_svg import Palette, themed_svg
-from fullswap.checking.page_parts_words import counted, odds, percent, place, points, score
+from fullswap.checking.page_parts_words import counted, odds, points, score
+from fullswap.checking.words import at, percent
+from fullswap.metrics.benefit import net_benefit
+from fullswap.report.style import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -27,22 +33,25 @@ READINGS = {
     "reliability": (
         "Reliability",
         "Across: what was forecast. Up: how often it happened. A calibrated forecaster stays "
-        "near the diagonal, mostly within the shaded band.",
+        "near the diagonal, mostly within the shaded band. The line is the best increasing "
+        "re-reading of the forecasts, without bins. Dots are groups of near forecasts, open "
+        "diamonds those beyond what chance alone would show. Below, how many events got each "
+        "forecast.",
     ),
     "evidence": (
         "Evidence over time",
-        "The line rises while forecasts fail and falls while they hold. Above 20 is evidence, "
-        "at whatever moment one looks.",
+        "The line rises while forecasts fail and falls while they hold. Above the dashed line "
+        "is strong evidence, at whatever moment one looks.",
     ),
     "windows": (
         "Error over time",
-        "Each mark is an equal number of events in order. Marks within the shaded band are what "
-        "chance alone would show.",
+        "Each mark is an equal number of events, in order. The shaded steps are what chance alone "
+        "would show; triangles point the way of the error where it is clear.",
     ),
     "segments": (
         "Segments",
-        "Each row is a part of the data, the most certainly wrong first. A dot beyond the bar of "
-        "chance is an error that chance does not explain.",
+        "Each row is a part of the data, the most certain error first. A mark beyond its bar is an "
+        "error that chance alone would seldom show; filled diamonds are flagged.",
     ),
     "benefit": (
         "Net benefit",
@@ -51,8 +60,8 @@ READINGS = {
     ),
     "murphy": (
         "Murphy diagram",
-        "Mean loss of deciding at each threshold; lower is better. The area under the curve is "
-        "half the Brier score.",
+        "Mean loss of whoever acts from a threshold on; lower is better. A line that is nowhere "
+        "above another is better for everybody. The area under it is half the Brier score.",
     ),
     "classes": (
         "Class by class",
@@ -60,6 +69,21 @@ READINGS = {
         "right.",
     ),
 }  # fmt: skip
+
+
+WIDTH = 4.0
+"""Inches: little more than the width of a phone."""
+HEIGHTS = {
+    "reliability": 4.9,
+    "evidence": 3.3,
+    "windows": 3.3,
+    "segments": 1.25,
+    "benefit": 3.3,
+    "murphy": 3.3,
+}
+"""Inches of the pictures that are drawn in that width; others have their own size."""
+MOST_ROWS, ROW = 20, 0.235
+"""Segments in their picture, and the height of each in inches."""
 
 
 def pictures_of(check: Any, palette: Palette, name: str = "f") -> list[Picture]:
@@ -86,15 +110,28 @@ def picture_of(check: Any, kind: str, palette: Palette, name: str = "f") -> Pict
     """One picture, drawn for light and dark pages."""
     title, reading = READINGS[kind]
     label = LABELS[kind](check)
-    svg = themed_svg(lambda: check.plot(kind), f"{name}-{kind}", label, palette)
+    svg = themed_svg(lambda: drawn(check, kind), f"{name}-{kind}", label, palette)
     return Picture(kind, title, label, reading, svg)
 
 
+def drawn(check: Any, kind: str) -> Figure:
+    """The picture in a size at which its words can be read on a phone."""
+    if kind not in HEIGHTS:
+        return cast("Figure", check.plot(kind))
+    rows = min(len(check.segments), MOST_ROWS) if kind == "segments" else 0
+    figure = new_figure(WIDTH, HEIGHTS[kind] + ROW * rows, arranged=True)
+    if kind == "reliability":
+        # Room for the last number below the strip of counts, which is not arranged.
+        cast("Any", figure.get_layout_engine()).set(rect=(0, 0, 0.96, 1))
+    check.plot(kind, ax=figure.add_subplot())
+    return figure
+
+
 def _reliability(check: Any) -> str:
-    stretch = getattr(check.curve, "stretch", None)
+    stretch = check.curve.stretch
     start = f"Reliability diagram of {counted(check.events, 'event')}"
     if check.classes > 2:
-        start += ", for the class forecast as likeliest"
+        start += ", for the likeliest class"
     where = "the curve stays within its band"
     if stretch is not None:
         where = (
@@ -106,11 +143,12 @@ def _reliability(check: Any) -> str:
 
 
 def _evidence(check: Any) -> str:
-    evidence = check.evidence
+    evidence, threshold = check.evidence, check.settings["threshold"]
+    highest = at(check, evidence.most_at) if evidence.log10_most > 0 else "at the start"
     return (
         f"Evidence over {counted(check.events, 'event')} on a logarithmic scale: highest "
-        f"{odds(evidence.log10_most)} at {place(evidence.most_at, check)}, "
-        f"now {odds(evidence.log10)}; the line is at 20 : 1."
+        f"{odds(evidence.log10_most)} {highest}, "
+        f"now {odds(evidence.log10)}; the line is at {threshold:,.3g} : 1."
     )
 
 
@@ -135,21 +173,14 @@ def _segments(check: Any) -> str:
 
 def _benefit(check: Any) -> str:
     rate = float(check.cells.yes.sum() / check.cells.total)
-    gain = _net_benefit(check.cells, rate)
+    if not 0 < rate < 1:
+        return "Net benefit at every threshold, of events that all had the same outcome."
+    gain = float(net_benefit(check.cells, np.array([rate]))[0])
     return (
         "Net benefit at every threshold, of the forecasts as they are beside recalibrated "
         f"forecasts, acting always and acting never: at {percent(rate)}, where acting always and "
         f"never are equal, the forecasts gain {score(gain)}."
     )
-
-
-def _net_benefit(cells: Any, threshold: float) -> float:
-    """Net benefit of acting from this threshold on."""
-    if threshold >= 1:
-        return 0.0
-    acted = cells.forecast >= threshold
-    hits, all_acts = cells.yes[acted].sum(), cells.weight[acted].sum()
-    return float((hits - (all_acts - hits) * threshold / (1 - threshold)) / cells.total)
 
 
 def _murphy(check: Any) -> str:
@@ -163,7 +194,7 @@ def _classes(check: Any) -> str:
     errors = np.array([part.error for part in check.by_class])
     worst = check.by_class[int(errors.argmax())]
     return (
-        f"Reliability diagrams of {counted(len(errors), 'class').replace('classs', 'classes')}: "
+        f"Reliability diagrams of {counted(len(errors), 'class', 'classes')}: "
         f"errors from {points(errors.min())} to {points(errors.max())}, the largest for "
         f"{worst.label}."
     )

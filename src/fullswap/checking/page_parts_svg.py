@@ -1,7 +1,7 @@
 """Figures as small inline SVG that follows the theme of the page it stands in.
 
-A figure is drawn once for a light page and once for a dark one. Both drawings have the same
-shapes, so each pair of colours becomes one variable of the page's style sheet.
+Pictures are drawn in black on white. Each of their colours becomes a variable of the page's style
+sheet, which has another value where the page is dark.
 """
 
 from __future__ import annotations
@@ -12,48 +12,70 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
+
+from fullswap.report.style import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MISSING = "reports need matplotlib and jinja2: pip install 'fullswap[report]'"
-LIGHT = {
-    "face": "#ffffff", "ink": "#1d232a", "muted": "#59636e", "line": "#8a949e",
-    "cycle": ["#0067a3", "#b84a00", "#00734f", "#7d4e9f", "#8a6100", "#a3315e"],
-}  # fmt: skip
-DARK = {
-    "face": "#181c20", "ink": "#e6e9ec", "muted": "#a5afb9", "line": "#77818b",
-    "cycle": ["#69b3ee", "#f79862", "#4fc49a", "#c39de6", "#dfb247", "#ee8fb4"],
-}  # fmt: skip
-"""Colours of pictures; `face` is the colour of the cards that hold them."""
+DARK_FACE = 0x18, 0x1C, 0x20
+"""Colour of the cards of a dark page; those of a light one are white."""
+LIGHT_COLOURS = "#0067a3", "#b84a00", "#00734f", "#a3315e", "#8a6100", "#2f7fb5"
+DARK_COLOURS = "#69b3ee", "#f79862", "#4fc49a", "#ee8fb4", "#dfb247", "#b5e0fb"
+"""For the colours of pictures, such as make words readable on the cards."""
+LARGEST = 1.3
+"""By how much a picture may be enlarged where there is room."""
 
-_COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
+_TABLE = {
+    name.lower(): pair
+    for name, *pair in zip(PALETTE, LIGHT_COLOURS, DARK_COLOURS, strict=True)
+}  # fmt: skip
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_KEPT = ("fill", "stroke", "opacity", "text-anchor")
+_LEVEL = re.compile(r"rotate\(-?0 [^)]*\)$")
+"""Text that is not turned at all."""
+_KEPT = ("fill", "stroke", "opacity", "text-anchor", "font-weight")
 """Beginnings of the properties of a style that a browser needs to be told."""
-_DEFAULTS = {"stroke-linejoin: miter", "stroke-linecap: butt", "text-anchor: start", "opacity: 1"}
+_DEFAULTS = ("stroke:none", "stroke-linecap:butt", "opacity:1")
 
 
 @dataclass
 class Palette:
-    """Pairs of colours, light and dark, and the variable that stands for each."""
+    """The colours of a page's pictures: each the name of a variable, light and dark."""
 
-    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
-    def variable(self, light: str, dark: str) -> str:
-        """The variable of this pair, as CSS."""
-        pair = light.lower(), dark.lower()
-        if pair[0] == pair[1]:
-            return pair[0]
-        return f"var({self.names.setdefault(pair, f'--k{len(self.names)}')})"
+    def variable(self, colour: str) -> str:
+        """The variable of this colour, as CSS."""
+        return f"var({self.names.setdefault(colour.lower(), f'--k{len(self.names)}')})"
 
     def declared(self, dark: bool) -> str:
         """Declarations of all variables for one theme."""
-        return "".join(f"{name}:{pair[dark]};" for pair, name in self.names.items())
+        return "".join(f"{name}:{shown(key, dark)};" for key, name in self.names.items())
+
+
+def shown(colour: str, dark: bool) -> str:
+    """A colour of a picture as it is shown on a light or a dark card.
+
+    Greys are so much black on white; they become as much white on the dark card.
+
+    Examples
+    --------
+    >>> shown("#ffffff", dark=True), shown("#000000", dark=True), shown("#000000", dark=False)
+    ('#181c20', '#ffffff', '#000000')
+    """
+    if colour in _TABLE:
+        return _TABLE[colour][dark]
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    if not dark or not red == green == blue:
+        return colour
+    ink = 1 - red / 255
+    return "#" + "".join(f"{round(255 * ink + face * (1 - ink)):02x}" for face in DARK_FACE)
 
 
 def themed_svg(draw: Callable[[], Figure], name: str, label: str, palette: Palette) -> str:
@@ -61,35 +83,26 @@ def themed_svg(draw: Callable[[], Figure], name: str, label: str, palette: Palet
 
     `label` says in one sentence what is seen; the colours join `palette`.
     """
-    light, dark = (ElementTree.fromstring(_drawn(draw, theme)) for theme in (LIGHT, DARK))
-    writer = _Writer(name, palette, _references(light))
-    box = " ".join(_short(number) for number in light.attrib["viewBox"].split())
-    width = float(box.split()[2]) * 96 / 72
+    root = ElementTree.fromstring(_drawn(draw))
+    writer = _Writer(name, palette, _references(root))
+    box = _short(root.attrib["viewBox"])
+    width = LARGEST * float(box.split()[2]) * 96 / 72
+    black = palette.variable("#000000")  # which is meant where no colour is written
     head = (
-        f'<svg class="picture" viewBox="{box}" style="max-width:{width:.0f}px" role="img" '
+        f'<svg class="picture" viewBox="{box}" style="max-width:{width:.0f}px;fill:{black}" role="img" '
         f'aria-label="{escape(label)}" stroke-linejoin="round">'
     )
-    body = "".join(writer.written(*pair) for pair in zip(light, dark, strict=True))
-    return f"{head}{body}</svg>"
+    return f"{head}{''.join(map(writer.written, root))}</svg>"
 
 
-def _drawn(draw: Callable[[], Figure], theme: dict[str, Any]) -> str:
-    """One drawing as matplotlib writes it, whatever settings the user has."""
+def _drawn(draw: Callable[[], Figure]) -> str:
+    """The drawing as matplotlib writes it, whatever settings the user has."""
     try:
-        from cycler import cycler
         from matplotlib import style
     except ImportError as error:
         raise ImportError(MISSING) from error
-    face, ink, line = theme["face"], theme["ink"], theme["line"]
-    look: dict[str, Any] = {
-        "svg.fonttype": "none", "svg.hashsalt": "fullswap", "font.size": 9,
-        "figure.facecolor": face, "axes.facecolor": face, "savefig.facecolor": "auto",
-        "legend.facecolor": face, "legend.edgecolor": face, "text.color": ink,
-        "axes.labelcolor": ink, "axes.titlecolor": ink, "axes.edgecolor": line,
-        "xtick.color": line, "ytick.color": line, "xtick.labelcolor": ink,
-        "ytick.labelcolor": ink, "grid.color": line, "axes.prop_cycle": cycler(color=theme["cycle"]),
-    }  # fmt: skip
     written = StringIO()
+    look = {"svg.fonttype": "none", "svg.hashsalt": "fullswap", "savefig.facecolor": "auto"}
     with style.context(["default", look]), warnings.catch_warnings():
         # Browsers bring fonts for what the measuring font lacks.
         warnings.filterwarnings("ignore", message="(Glyph|Matplotlib currently does not)")
@@ -131,26 +144,24 @@ class _Writer:
     palette: Palette
     references: dict[str, int]
 
-    def written(self, light: ElementTree.Element, dark: ElementTree.Element) -> str:
-        tag = _bare(light.tag)
+    def written(self, element: ElementTree.Element) -> str:
+        tag = _bare(element.tag)
         if tag in ("metadata", "style"):
             return ""
-        attributes = "".join(self._attributes(light, dark, tag))
-        inner = escape(light.text or "", quote=False) if tag in ("text", "tspan") else ""
-        for pair in zip(light, dark, strict=True):
-            inner += self.written(*pair)
-            if tag in ("text", "tspan"):
-                inner += escape(pair[0].tail or "", quote=False)
+        attributes = "".join(self._attributes(element))
+        worded = tag in ("text", "tspan")
+        inner = escape(element.text or "", quote=False) if worded else ""
+        for child in element:
+            inner += self.written(child)
+            inner += escape(child.tail or "", quote=False) if worded else ""
         if tag in ("g", "defs") and not inner:
             return ""
         if tag == "g" and not attributes:
             return inner
         return f"<{tag}{attributes}>{inner}</{tag}>" if inner else f"<{tag}{attributes}/>"
 
-    def _attributes(
-        self, light: ElementTree.Element, dark: ElementTree.Element, tag: str
-    ) -> Iterator[str]:
-        for key, value in light.attrib.items():
+    def _attributes(self, element: ElementTree.Element) -> Iterator[str]:
+        for key, value in element.attrib.items():
             bare = _bare(key)
             if bare == "id":
                 if value in self.references:
@@ -158,33 +169,24 @@ class _Writer:
             elif bare == "href":
                 yield f' href="#{self._id(value[1:])}"'
             elif bare == "style":
-                if kept := self._style(value, dark.attrib[key], tag):
+                if kept := ";".join(self._style(value)):
                     yield f' style="{escape(kept)}"'
-            else:
+            elif not _LEVEL.match(value):
                 text = _REFERENCE.sub(lambda m: f"url(#{self._id(m[1])})", value)
                 yield f' {bare}="{escape(_short(" ".join(text.split())))}"'
 
     def _id(self, original: str) -> str:
         return f"{self.name}-{self.references[original]}"
 
-    def _style(self, light: str, dark: str, tag: str) -> str:
-        """A style with variables for colours; families of fonts are left to the page."""
-        kept = []
-        for mine, other in zip(_properties(light), _properties(dark), strict=True):
-            if mine.startswith(("font-size", "font:")):
-                size = re.search(r"[\d.]+px", mine)
-                kept += [f"font-size:{_short(size[0])}"] if size else []
-            elif mine.startswith("font-weight") or (
-                mine.startswith(_KEPT) and mine not in _DEFAULTS
-            ):
-                colours = iter(_COLOUR.findall(other))
-                coloured = _COLOUR.sub(
-                    lambda match: self.palette.variable(match[0], next(colours)),  # noqa: B023
-                    mine,
-                )
-                kept.append(re.sub(r":\s+", ":", _short(coloured)))
-        return ";".join(kept)
-
-
-def _properties(style: str) -> list[str]:
-    return [part.strip() for part in style.split(";") if part.strip()]
+    def _style(self, style: str) -> Iterator[str]:
+        """Properties with variables for colours; families of fonts are left to the page."""
+        for part in style.split(";"):
+            key, _, value = (piece.strip() for piece in part.partition(":"))
+            if key in ("font", "font-size"):
+                size = re.search(r"[\d.]+px", value)
+                yield from [f"font-size:{_short(size[0])}"] if size else []
+                yield from ["font-weight:700"] if re.match("(bold|700) ", value) else []
+            elif key.startswith(_KEPT):
+                said = f"{key}:{_short(value)}"
+                if said not in _DEFAULTS:
+                    yield _COLOUR.sub(lambda match: self.palette.variable(match[0]), said)

@@ -1,42 +1,31 @@
-"""Numbers as people say them: points, odds, intervals, places in a log."""
+"""Numbers as the page says them, beside those that all texts share."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+import re
+
+from fullswap.checking.words import odds as times_of
+from fullswap.checking.words import points as points_of
 
 WIDE = 1.959963984540054
 """Standard errors on either side of a 95 % interval."""
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def points(share: float | None, unit: bool = True) -> str:
-    """A share as points of a hundred.
+    """A share in points, with its sign.
 
     Examples
     --------
-    >>> points(0.0412), points(0.0004), points(0.01), points(0.12, unit=False)
-    ('4.1 points', '0.04 points', '1.0 points', '12.0')
+    >>> points(0.0412), points(-0.015, unit=False), points(None)
+    ('4.1 points', '−1.5', 'not known')
     """
-    if share is None or not math.isfinite(share):
+    if not known(share):
         return "not known"
-    value = 100 * share
-    said = f"{value:.2f}" if 0 < abs(value) < 0.095 else f"{value:.1f}"
-    said = said.replace("-", "−")
-    return f"{said} points" if unit else said
-
-
-def percent(share: float) -> str:
-    """A forecast or a frequency in percent, finer near the ends.
-
-    Examples
-    --------
-    >>> percent(0.854), percent(0.0123), percent(0.9991), percent(0.0)
-    ('85 %', '1.2 %', '99.9 %', '0 %')
-    """
-    value = 100 * share
-    if value in (0.0, 100.0) or 5 <= value <= 95:
-        return f"{value:.0f} %"
-    return f"{value:.1f} %" if 0.1 <= value <= 99.9 else f"{value:.2g} %"
+    assert share is not None
+    said = points_of(abs(share), unit)
+    return f"−{said}" if share < 0 else said
 
 
 def share(value: float | None) -> str:
@@ -67,27 +56,16 @@ def score(value: float | None) -> str:
 
 
 def times(log10: float) -> str:
-    """Ten to this power, in round words.
+    """Ten to this power, rounded down to two figures.
 
     Examples
     --------
-    >>> times(0.2), times(3.6), times(6.5), times(14.2)
-    ('1.6', '4,000', '3.2 million', '10¹⁴')
+    >>> times(3.61), times(14.2)
+    ('4,000', '10¹⁴')
     """
-    if log10 >= 12:
-        raised = str(math.floor(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"10{raised}"
-    value = 10.0**log10
-    for size, word in ((1e9, " billion"), (1e6, " million")):
-        if value >= size:
-            return (
-                f"{value / size:.2g}{word}" if value < 100 * size else f"{value / size:.0f}{word}"
-            )
-    if value < 10:
-        return f"{value:.2g}"
-    # Rounded down, because it is said with "at most".
-    step = 10 ** max(math.floor(math.log10(value) + 1e-12) - 1, 0)
-    return f"{math.floor(value / step + 1e-9) * step:,.0f}"
+    if log10 < 1:
+        return f"{math.floor(10 ** (1 + log10) + 1e-9) / 10:g}"
+    return re.sub(r"\^(\d+)", lambda power: power[1].translate(RAISED), times_of(log10))
 
 
 def odds(log10: float) -> str:
@@ -95,8 +73,8 @@ def odds(log10: float) -> str:
 
     Examples
     --------
-    >>> odds(3.61), odds(-2.0)
-    ('4,000 : 1', '1 : 100')
+    >>> odds(3.61), odds(-2.0), odds(0.2), odds(0.0)
+    ('4,000 : 1', '1 : 100', '1.5 : 1', '1 : 1')
     """
     return f"{times(log10)} : 1" if log10 >= 0 else f"1 : {times(-log10)}"
 
@@ -113,28 +91,33 @@ def interval(middle: float, error: float) -> tuple[float, float]:
 
 
 def known(*values: float | None) -> bool:
-    """Whether all of these are numbers."""
+    """Whether all of these are numbers.
+
+    Examples
+    --------
+    >>> known(1.0, 2.0), known(1.0, None), known(float("nan"))
+    (True, False, False)
+    """
     return all(value is not None and math.isfinite(value) for value in values)
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, nouns: str | None = None) -> str:
     """A number and its noun.
 
     Examples
     --------
-    >>> counted(1, "event"), counted(20_000, "event")
-    ('1 event', '20,000 events')
+    >>> counted(1, "event"), counted(20_000, "event"), counted(3, "class", "classes")
+    ('1 event', '20,000 events', '3 classes')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
-def place(row: int, check: Any) -> str:
-    """Where a row stands in the log: its number, and its time where windows have labels."""
-    said = f"event {row + 1:,}"
-    labels = getattr(check, "time_labels", None)
-    if not labels:
-        return said
-    window = int((check.windows.start <= row).sum()) - 1
-    if not 0 <= window < len(labels):
-        return said
-    return f"{said} (from {labels[window]})"
+def unbroken(text: str) -> str:
+    """The text, of which no line ends between a number and its sign.
+
+    Examples
+    --------
+    >>> unbroken("says 85 %, at 20 : 1")
+    'says 85\\xa0%, at 20\\xa0:\\xa01'
+    """
+    return re.sub(r" (?=%)|(?<=\S) (?=: \d)|(?<=\S :) (?=\d)", "\xa0", text)

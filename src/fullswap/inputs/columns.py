@@ -127,7 +127,9 @@ def column_of(name: str, values: Any) -> Column:
     if isinstance(values, str | bytes | dict | set | frozenset) or values is None:
         checks.refuse(name, "be a column of values", values)
     if type(values).__module__.split(".")[0] in SERIES_HOMES:
-        return _of_series(name, values)
+        from fullswap.inputs.series import of_series
+
+        return of_series(name, values)
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
     try:
@@ -140,10 +142,11 @@ def column_of(name: str, values: Any) -> Column:
         array = array[:, 0]
     if array.ndim != 1:
         checks.refuse_shape(name, "(n,)", array)
-    return _of_array(name, array)
+    return of_array(name, array)
 
 
-def _of_array(name: str, array: NDArray[Any]) -> Column:
+def of_array(name: str, array: NDArray[Any]) -> Column:
+    """A column of an array of shape (n,)."""
     kind = array.dtype.kind
     if kind == "b":
         return Column("bool", array.astype(np.float64))
@@ -161,11 +164,12 @@ def _of_array(name: str, array: NDArray[Any]) -> Column:
     if kind in "UST":
         return Column("text", array.astype(object))
     if kind == "O":
-        return _of_objects(name, array)
+        return of_objects(name, array)
     checks.refuse(name, "be numbers, texts, yes/no values or times", array)
 
 
-def _of_objects(name: str, array: NDArray[Any]) -> Column:
+def of_objects(name: str, array: NDArray[Any]) -> Column:
+    """A column of Python objects: what they have in common decides."""
     items = array.tolist()
     kinds = set(map(type, items))
     if kinds <= {str, type(None)} and str in kinds:
@@ -208,39 +212,3 @@ def _moments(name: str, present: list[Any], gone: list[bool]) -> NDArray[np.date
     result = np.full(len(gone), np.datetime64("NaT", "us"), dtype="datetime64[us]")
     result[~np.array(gone, dtype=bool)] = [np.datetime64(v, "us") for v in present]
     return result
-
-
-def _of_series(name: str, values: Any) -> Column:
-    from fullswap.inputs.frames import narwhals_of
-
-    nw = narwhals_of()
-    home = type(values).__module__.split(".")[0]
-    if home == "pyarrow" and not hasattr(values, "chunks"):
-        import pyarrow as pa
-
-        values = pa.chunked_array([values])
-    elif home == "pandas" and not hasattr(values, "iloc"):  # an index or an extension array
-        import pandas as pd  # type: ignore[import-untyped]
-
-        values = pd.Series(values)
-    try:
-        series = nw.from_native(values, series_only=True)
-    except TypeError:
-        checks.refuse(name, "be one column of values", type(values).__name__)
-    kind = series.dtype
-    if kind == nw.Boolean:
-        return Column("bool", series.cast(nw.Float64).to_numpy())
-    if kind.is_integer() and not series.is_null().any():
-        return Column("number", series.to_numpy())
-    if kind.is_numeric():
-        return Column("number", series.cast(nw.Float64).to_numpy())
-    if kind == nw.Datetime:
-        if getattr(kind, "time_zone", None) is not None:
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return _of_array(name, series.to_numpy())
-    if kind in (nw.Date, nw.Duration):
-        return _of_array(name, np.asarray(series.to_numpy()))
-    items = series.to_list()
-    filled = np.empty(len(items), dtype=object)
-    filled[:] = items
-    return _of_objects(name, filled)

@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from fullswap.inputs.frames import pick
+from fullswap.inputs.frames import listed, pick
 from fullswap.inputs.probabilities import counted
-from fullswap.inputs.sources import BLOCK, SHOWN, Source, arrow
+from fullswap.inputs.sources import BLOCK, SHOWN, Source, arrow, opened
 
 SEPARATORS = ",;\t|"
 
@@ -39,11 +39,12 @@ def separator_of(head: bytes) -> str:
     return best
 
 
-def header_of(source: Source, separator: str) -> list[str]:
-    """The names of the columns, from the first line that is not blank."""
+def header_of(source: Source, separator: str) -> dict[str, str]:
+    """The names of the columns without blanks -> as they are written, from the first line."""
     text = source.head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    names = [name.strip() for name in next(row for row in rows if row)]
+    written = next(row for row in rows if row)
+    names = [name.strip() for name in written]
     if all(_is_number(name) for name in names):
         source.refuse(
             f"a first line of numbers ({separator.join(names[:5])})",
@@ -55,7 +56,7 @@ def header_of(source: Source, separator: str) -> list[str]:
             f"column names must differ, got {twice[0]!r} {names.count(twice[0])} times in "
             f"{source.name}: rename one of them"
         )
-    return names
+    return dict(zip(names, written, strict=True))
 
 
 def _is_number(text: str) -> bool:
@@ -74,9 +75,9 @@ class Text:
         self.separator = separator_of(source.head)
         header = header_of(source, self.separator)
         for name in columns or ():
-            pick(dict.fromkeys(header), "columns", name)
+            pick(header, "columns", name)
         self._header = header
-        self.names = header if columns is None else list(columns)
+        self.names = list(header) if columns is None else list(columns)
         self.bad: list[tuple[int, int, str]] = []
         """Number of the row in the file (blank lines not counted), fields, text."""
         self._good = 0
@@ -93,16 +94,16 @@ class Text:
         stream = reader.open_csv(
             self.source.stream,
             read_options=reader.ReadOptions(  # rows have numbers only without threads
-                use_threads=False, block_size=BLOCK, column_names=self._header, skip_rows=0,
-                skip_rows_after_names=1,
+                use_threads=False, block_size=BLOCK,
             ),
             parse_options=reader.ParseOptions(
                 delimiter=self.separator, newlines_in_values=b'"' in self.source.head,
                 invalid_row_handler=put_aside,
             ),
             convert_options=reader.ConvertOptions(
-                column_types=dict.fromkeys(self._header, pa.string()),
-                include_columns=self.names, strings_can_be_null=False,
+                column_types=dict.fromkeys(self._header.values(), pa.string()),
+                include_columns=[self._header[name] for name in self.names],
+                strings_can_be_null=False,
             ),
         )  # fmt: skip
         for batch in stream:
@@ -115,7 +116,7 @@ class Text:
             what = f"{counted(len(self.bad), 'malformed line')} only" if self.bad else "none"
             raise ValueError(
                 f"{self.source.name} must have rows below the line of names "
-                f"({', '.join(self._header[:8])}), got {what}"
+                f"({listed(self._header, 8)}), got {what}"
             )
 
     def _line(self) -> int:
@@ -126,15 +127,37 @@ class Text:
 
     def _refuse_if_strict(self) -> None:
         if self.strict and self.bad:
-            number, fields, text = self.bad[0]
+            number, fields, text = self._lines()[0]
             raise ValueError(
                 f"line {number} of {self.source.name} must have {len(self._header)} fields, got "
                 f"{fields}: {text[:80]!r}"
             )
 
+    def _lines(self) -> list[tuple[int, int, str]]:
+        """The malformed rows, the first few with their true lines.
+
+        Arrow counts rows, so that blank lines and fields with line breaks are in the way; a file
+        is then read once more up to there.
+        """
+        bad = sorted(self.bad)
+        if not bad or self.source.path is None:
+            return bad
+        lines, row, line = {}, 0, 0
+        with opened(self.source.path) as again:
+            text = io.TextIOWrapper(again.stream, "utf-8-sig", "replace", newline="")
+            reader = csv.reader(text, delimiter=self.separator)
+            for found in reader:
+                row += bool(found)
+                if found:
+                    lines[row] = line + 1
+                line = reader.line_num
+                if row >= bad[:SHOWN][-1][0]:
+                    break
+        return [(lines.get(number, number), fields, text) for number, fields, text in bad]
+
     def notes(self) -> list[str]:
         """What to say about malformed lines."""
-        return malformed(self.bad, self.source.name, f"not {len(self._header)} fields")
+        return malformed(self._lines(), self.source.name, f"not {len(self._header)} fields")
 
 
 def malformed(bad: list[tuple[int, int, str]], name: str, why: str) -> list[str]:

@@ -11,20 +11,22 @@ from numpy.typing import NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
 from fullswap.inputs import given as roles
-from fullswap.inputs.columns import Column, column_of
+from fullswap.inputs.columns import column_of
 from fullswap.inputs.events import events_of, refuse_contradictions
 from fullswap.inputs.frames import columns_of
 from fullswap.inputs.given import Given
-from fullswap.inputs.moments import in_order, limit_of, moments
+from fullswap.inputs.moments import in_order, moments
 from fullswap.inputs.notice import notice_dates, notice_repeats
-from fullswap.inputs.outcomes import distinct
 from fullswap.inputs.pairs import Pair, read_pair
-from fullswap.inputs.probabilities import counted
-
-FEWEST = 2
-"""Known outcomes that a log must hold."""
-MUCH_PENDING = 0.05
-"""From this share of pending rows on the note says what may be wrong with them."""
+from fullswap.inputs.rows import (
+    cut,
+    is_due,
+    note_pending,
+    readable,
+    refuse_unknown,
+    taken,
+    weights,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,7 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
     notes = [*notes, *pair.notes]
     called = given.called
     times = None if given.time is None else moments(called["time"], given.time)
-    weight = None if given.weight is None else _weights(called["sample_weight"], given.weight)
+    weight = None if given.weight is None else weights(called["sample_weight"], given.weight)
     by = {key: column_of(f"by ({key})", value) for key, value in given.by.items()}
     ids = {key: column_of(f"event ({key})", value) for key, value in given.event.items()}
     for key, value in {"time": times, "sample_weight": weight, **by, **ids}.items():
@@ -166,7 +168,7 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
     if given.due is not None:
         due = moments(called["due"], given.due, missing=True)
         checks.same_length(called["due"], due, first, n)
-        keep &= _is_due(due, times, as_of, pair.y, notes)
+        keep &= is_due(due, times, as_of, pair.y, notes)
     order = np.flatnonzero(keep).astype(np.int64)
     if times is not None:
         sort, said = in_order(times[order], str(given.names["time"]))
@@ -174,20 +176,20 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
     elif given.framed:
         notes.append("no time given: read in the order of the rows")
     y = pair.y[order]
-    _refuse_unknown(first, y, n)
-    others = {key: column_of(key, value) for key, value in given.others.items()}
+    refuse_unknown(first, y, n)
+    others = readable(given.others)
     codes: Indices | None = None
     event_names: list[str] = []
     if ids:
-        codes, event_names, said = events_of({k: _taken(v, order) for k, v in ids.items()})
+        codes, event_names, said = events_of({k: taken(v, order) for k, v in ids.items()})
         refuse_contradictions(codes, event_names, y, pair.labels, order)
         notes += said
     else:
-        mine = {k: _taken(v, order) for k, v in {**by, **others}.items() if len(v) == n}
+        mine = {k: taken(v, order) for k, v in {**by, **others}.items() if len(v) == n}
         notes += notice_repeats(mine, y)
     if times is None:
         notes += notice_dates({k: v for k, v in {**by, **others}.items() if len(v) == n})
-    _note_pending(y, due is not None, notes)
+    note_pending(y, due is not None, notes)
     return Log(
         y=y,
         p=None if pair.p is None else pair.p[order],
@@ -199,82 +201,7 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
         event=codes,
         event_names=event_names,
         time=None if times is None else times[order],
-        by={key: _cut(_taken(column, order)) for key, column in by.items()},
+        by={key: cut(taken(column, order)) for key, column in by.items()},
         names=given.names,
         notes=notes,
     )
-
-
-def _taken(column: Column, order: Indices) -> Column:
-    return Column(column.kind, column.values[order])
-
-
-def _cut(column: Column) -> NDArray[Any]:
-    """A column to cut by: numbers stay numbers, all else becomes text."""
-    if column.kind == "number":
-        return column.values.astype(np.float64)
-    if column.kind == "bool":
-        texts = np.where(column.values > 0, "True", "False").astype(object)
-    elif column.kind == "time":
-        texts = np.datetime_as_string(column.values, unit="auto").astype(object)
-    else:
-        codes, words = distinct(column)
-        return np.array([*words, "(missing)"], dtype=object)[codes]
-    texts[column.missing] = "(missing)"
-    return texts
-
-
-def _weights(name: str, values: Any) -> Vector:
-    weights = column_of(name, values).floats()
-    if weights is None or weights.dtype != np.float64:
-        checks.refuse(name, "be numbers >= 0", values)
-    bad = ~((weights >= 0) & np.isfinite(weights))
-    checks.refuse_at(name, "be finite numbers >= 0", weights, bad)
-    if not weights.any():
-        raise ValueError(f"{name} must have at least one positive entry, got {len(weights)} zeros")
-    return weights
-
-
-def _is_due(
-    due: NDArray[Any], times: NDArray[Any] | None, as_of: Any, y: Vector, notes: list[str]
-) -> NDArray[np.bool_]:
-    """Rows whose outcome was due by then; where nothing is said, it was."""
-    limit = limit_of("as_of", as_of, due)
-    if limit is None:
-        same = times is not None and times.dtype.kind != "M"
-        limit = times.max() if same and times is not None and len(times) else np.nanmax(due)
-    early: NDArray[np.bool_] = due > limit  # NaN and NaT: False
-    known = int(np.count_nonzero(early & ~np.isnan(y)))
-    if early.any():
-        shown = np.datetime_as_string(limit, unit="D") if due.dtype.kind == "M" else f"{limit:g}"
-        notes.append(
-            f"{counted(int(early.sum()), 'row')} due after {shown} left out "
-            f"({known:,} with an outcome already: early outcomes are mostly yes)"
-        )
-    return ~early
-
-
-def _refuse_unknown(name: str, y: Vector, rows: int) -> None:
-    known = int(np.count_nonzero(~np.isnan(y)))
-    if rows == 0:
-        raise ValueError(f"{name} must hold outcomes, got no rows")
-    if len(y) and not known:
-        raise ValueError(
-            f"{name} must hold known outcomes, got {counted(len(y), 'row')}, all pending"
-        )
-    if known < FEWEST:
-        raise ValueError(
-            f"{name} must hold at least {FEWEST} known outcomes that have a forecast, got {known} "
-            f"in {counted(rows, 'row')}"
-        )
-
-
-def _note_pending(y: Vector, with_due: bool, notes: list[str]) -> None:
-    pending = int(np.isnan(y).sum())
-    if not pending:
-        return
-    share = pending / len(y)
-    note = f"{pending:,} of {counted(len(y), 'row')} pending ({100 * share:.1f} %)"
-    if share >= MUCH_PENDING and not with_due:
-        note += ": if yes comes to be known earlier than no, give due, when each outcome is due"
-    notes.append(note)

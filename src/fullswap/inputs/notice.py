@@ -60,7 +60,17 @@ def notice_dates(columns: dict[str, Column]) -> list[str]:
 
 
 def notice_repeats(columns: dict[str, Column], y: Vector) -> list[str]:
-    """A note if rows seem to be several forecasts of one event.
+    """A note if rows seem to be several forecasts of one event."""
+    names = repeated(columns, y)
+    if not names:
+        return []
+    shown = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    give = repr(names[0]) if len(names) == 1 else repr(names)
+    return [f"rows of one {shown} share an outcome: give event={give}"]
+
+
+def repeated(columns: dict[str, Column], y: Vector) -> list[str]:
+    """Columns that name events of which several rows are forecasts; none if it is not plain.
 
     A column, or a few together, looks like the name of an event if there are many groups of a few
     rows or more, every group has one outcome, chance would not do that, and the rows of a group
@@ -84,7 +94,7 @@ def notice_repeats(columns: dict[str, Column], y: Vector) -> list[str]:
         parts[name] = codes
         if column.kind != "time" and _is_constant(codes, outcome):
             if _is_event(codes, outcome, bool(ID_NAME.search(name))):
-                return [_note([name], codes)]
+                return [name]
             telling.add(name)
     usable = {name: codes for name, codes in parts.items() if name not in telling}
     for group in _combinations(usable, columns):
@@ -94,7 +104,7 @@ def notice_repeats(columns: dict[str, Column], y: Vector) -> list[str]:
         codes = joined_codes([usable[name] for name in group])
         named = any(ID_NAME.search(name) for name in group)
         if _is_constant(codes, outcome) and _is_event(codes, outcome, named):
-            return [_note(group, codes)]
+            return group
     return []
 
 
@@ -150,13 +160,3 @@ def _stand_together(codes: Indices, sizes: NDArray[np.int64]) -> bool:
     first, last = extremes(codes, at, len(sizes))
     random = (sizes - 1) / (sizes + 1) * len(codes)
     return bool(((last - first) * sizes).sum() < 0.5 * (random * sizes).sum())
-
-
-def _note(names: list[str], codes: Indices) -> str:
-    events = int(codes.max()) + 1
-    shown = names[0] if len(names) == 1 else f"({', '.join(names)})"
-    give = repr(names[0]) if len(names) == 1 else repr(names)
-    return (
-        f"rows of one {shown} share an outcome ({events:,} of them, about "
-        f"{len(codes) / events:.0f} rows each): give event={give}"
-    )

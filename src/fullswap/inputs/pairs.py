@@ -14,11 +14,9 @@ from fullswap.inputs.classes import is_table, without_common
 from fullswap.inputs.columns import column_of, plain
 from fullswap.inputs.frames import columns_of
 from fullswap.inputs.given import Given
+from fullswap.inputs.looks import is_outcomes, is_varied
 from fullswap.inputs.outcomes import NO_WORDS, WORDS, Outcomes, distinct, outcomes, place_of
 from fullswap.inputs.probabilities import counted, probabilities
-
-MANY = 3
-"""So many different values besides 0 and 1 make a column look like probabilities."""
 
 
 @dataclass
@@ -118,7 +116,9 @@ def refuse_swapped(given: Given) -> None:
     """Refuse outcomes that look like probabilities beside probabilities that are only 0 and 1."""
     if is_table(given.outcome) or is_table(given.probability):
         return
-    if not _like_probabilities(given.outcome) or not _like_outcomes(given.probability):
+    y_column, p_column = (column_of(given.called[role], values) for role, values in
+                          (("y", given.outcome), ("p", given.probability)))  # fmt: skip
+    if not is_varied(y_column) or not is_outcomes(p_column):
         return
     y, p = given.names["y"], given.names["p"]
     if given.framed:
@@ -130,25 +130,3 @@ def refuse_swapped(given: Given) -> None:
         "y_true and y_proba look swapped: y_true holds probabilities and y_proba only 0 and 1; "
         "call check(y, p)"
     )
-
-
-def _like_probabilities(values: Any) -> bool:
-    numbers = column_of("y_true", values).floats()
-    if numbers is None:
-        return False
-    known = numbers[~np.isnan(numbers)]
-    inside = known[(known != 0) & (known != 1)]
-    if not len(inside) or inside.min() < 0 or inside.max() > 100:
-        return False
-    whole = bool((inside == np.floor(inside)).all())
-    return len(np.unique(inside[:1000])) >= (MANY * 3 if whole else MANY)
-
-
-def _like_outcomes(values: Any) -> bool:
-    column = column_of("y_proba", values)
-    if column.kind in ("bool", "time"):
-        return column.kind == "bool"
-    numbers = column.floats()
-    if numbers is None:
-        return all(plain(v) in WORDS or plain(v) in NO_WORDS for v in distinct(column)[1])
-    return bool(((numbers == 0) | (numbers == 1) | np.isnan(numbers)).all())

@@ -28,6 +28,8 @@ class Source:
     head: bytes
     stream: Any
     """Reads from the very first byte."""
+    path: Any = None
+    """Where to open it once more; None for standard input."""
 
     @property
     def kind(self) -> str:
@@ -78,6 +80,7 @@ def opened(path: Any) -> Iterator[Source]:
         name, file = os.fspath(path), _open(path)
     try:
         source = _begun(pa, name, file)
+        source.path = None if path == "-" else path
         try:
             yield source
         except (pa.ArrowException, OSError, EOFError) as error:
