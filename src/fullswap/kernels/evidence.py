@@ -57,6 +57,12 @@ def width_of(bets, classes):
 
 
 @njit(cache=True, error_model="numpy")
+def left_after(events):
+    """1 − Σγ after so many events, at least one."""
+    return (1.0 - AT_ONCE) / (1.0 + SPREAD * np.log(events))
+
+
+@njit(cache=True, error_model="numpy")
 def begin(row, bets):
     """A row without events."""
     row[:] = 0.0
@@ -112,7 +118,7 @@ def absorb(prior, row, factor, other, run_length, number):
     row[NUMBER] = number
     scale = row[SCALE]
     shrink = 1.0 if scale == 0.0 else STEP**-scale if scale < 4.0 else 0.0
-    left = (1.0 - AT_ONCE) / (1.0 + SPREAD * np.log(row[EVENTS]))
+    left = left_after(row[EVENTS])
     fresh = (row[LEFT] - left) * shrink
     row[LEFT] = left
     _grow(wealth, factor, prior, other, fresh)
