@@ -115,6 +115,11 @@ class Check:
         return words.headline_of(self)
 
     @property
+    def verdicts(self) -> list[str]:
+        """The verdict alone; a comparison has one for each model."""
+        return [self.verdict]
+
+    @property
     def miscalibrated(self) -> bool:
         """Whether the verdict is "miscalibrated"."""
         return self.verdict == "miscalibrated"

@@ -31,6 +31,11 @@ class Comparison:
         return self.checks[name]
 
     @property
+    def verdicts(self) -> list[str]:
+        """Of each model."""
+        return [check.verdict for check in self.checks.values()]
+
+    @property
     def miscalibrated(self) -> bool:
         """Whether a model is."""
         return any(check.miscalibrated for check in self.checks.values())

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.base.protocols import Indices, Vector
 from fullswap.checking.answer import Check, Recalibrated
@@ -144,7 +145,7 @@ def check_log(log: Log, settings: Settings) -> Check | Comparison:
 
 def _check_one(log: Log, settings: Settings) -> Check:
     p: Any = log.p
-    known = ~np.isnan(log.y) & ~np.isnan(p if p.ndim == 1 else p[:, 0])
+    known = known_rows(log)
     if not known.any():
         raise ValueError("y_true must hold an outcome beside a probability, got none")
     classes = 2 if p.ndim == 1 else p.shape[1]
@@ -157,6 +158,12 @@ def _check_one(log: Log, settings: Settings) -> Check:
     by = {name: own(values) for name, values in log.by.items()}
     gathered.add(own(log.y), own(p), own(log.weight), own(log.event), by)
     return finish(gathered, log, own(log.time), int((~known).sum()))
+
+
+def known_rows(log: Log) -> NDArray[np.bool_]:
+    """Rows with an outcome and a forecast."""
+    p: Any = log.p
+    return np.asarray(~np.isnan(log.y) & ~np.isnan(p if p.ndim == 1 else p[:, 0]))
 
 
 def finish(gathered: Gathered, log: Log, times: Any, pending: int) -> Check:

@@ -51,7 +51,7 @@ class SegmentColumn:
     def __init__(self, name: str) -> None:
         self.name = name
         self.labels: list[str] = []
-        self._codes: dict[Any, int] = {}
+        self._codes: dict[str, int] = {}
         self._edges: Vector | None = None
         self._numeric: bool | None = None
 
@@ -61,12 +61,11 @@ class SegmentColumn:
         if self._numeric is None:
             self._start(array)
         if self._edges is not None:
-            places = np.searchsorted(self._edges, array.astype(float), side="right")
-            missing = np.isnan(array.astype(float))
-            return np.where(missing, len(self._edges) + 1, places).astype(np.int64)
-        kept, inverse = np.unique(array.astype(object) if array.dtype.kind == "O" else array,
-                                  return_inverse=True)  # fmt: skip
-        return np.array([self._code(value) for value in kept.tolist()], np.int64)[inverse]
+            numbers = array.astype(float) if array.dtype.kind in "iuf" else _floats(array)
+            places = np.searchsorted(self._edges, numbers, side="right")
+            return np.where(np.isnan(numbers), len(self._edges) + 1, places).astype(np.int64)
+        kept, inverse = np.unique(array, return_inverse=True)
+        return np.array([self._code(_text(value)) for value in kept.tolist()], np.int64)[inverse]
 
     def _start(self, array: Any) -> None:
         self._numeric = array.dtype.kind in "iuf"
@@ -83,7 +82,7 @@ class SegmentColumn:
         self.labels = [f"below {_short(edges[0])}", *inner, f"{_short(edges[-1])} and more"]
         self.labels.append("(missing)")
 
-    def _code(self, value: Any) -> int:
+    def _code(self, value: str) -> int:
         known = self._codes.get(value)
         if known is not None:
             return known
@@ -92,8 +91,20 @@ class SegmentColumn:
                 self.labels.append(OTHERS)
             return len(self.labels) - 1
         self._codes[value] = len(self.labels)
-        self.labels.append(_text(value))
+        self.labels.append(value)
         return len(self.labels) - 1
+
+
+def _floats(texts: Any) -> Vector:
+    """Numbers among texts; others are missing."""
+
+    def one(text: Any) -> float:
+        try:
+            return float(text)
+        except (TypeError, ValueError):
+            return np.nan
+
+    return np.array([one(text) for text in texts], dtype=float)
 
 
 def _short(number: float) -> str:

@@ -75,10 +75,10 @@ def check(
             answer.report(report)
     except (ValueError, OSError, ImportError) as error:
         print(f"fullswap check: {error}", file=sys.stderr)
-        raise typer.Exit(2 if isinstance(error, ValueError) else 1) from None
+        raise typer.Exit(2) from None
     print(answer.to_json(indent=2) if as_json else answer)
     if report is not None and not as_json:
         print(f"\nReport: {report}")
-    little = any(c.verdict.startswith("miscalibrated") for c in answer.all())
+    little = any(verdict.startswith("miscalibrated") for verdict in answer.verdicts)
     if (fail_on == "miscalibrated" and answer.miscalibrated) or (fail_on == "any" and little):
         raise typer.Exit(1)

@@ -57,7 +57,7 @@ def read_table(
             table = pa.Table.from_batches(batches)
             parts = [typed(column, reader.separator == ";") for column in table.columns]
             return pa.table(parts, names=reader.names)
-        return _joined(batches)
+        return joined(batches)
 
 
 def read_batches(
@@ -114,7 +114,7 @@ def _parquet(source: Source, path: Any, columns: list[str] | None) -> Any:
     return file
 
 
-def _joined(tables: list[Any]) -> Any:
+def joined(tables: list[Any]) -> Any:
     """Batches of JSON in one table; a column whose types do not go together becomes text."""
     pa = arrow()
     try:
