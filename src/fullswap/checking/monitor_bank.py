@@ -12,7 +12,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.keys import event_name, event_names, key_of, plain_key
-from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Points, Vector
 from fullswap.checking.evidence_inputs import NO_WEIGHTS, probabilities_of
 from fullswap.checking.monitor import Monitor
 from fullswap.checking.monitor_alarm import MOST_ALARMS, Alarm

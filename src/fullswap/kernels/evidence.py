@@ -202,7 +202,8 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
             pays_classes(table[r], y, half, into)
         if weights.shape[0] and weights[r] != 1.0:
             for k in range(count):
-                into[k] = np.exp(weights[r] * np.log(into[k]))
+                # nothing to any power above 0 is nothing; to the power 0 it is 1
+                into[k] = np.exp(weights[r] * np.log(into[k])) if weights[r] > 0.0 else 1.0
         if i > first:
             for k in range(count):
                 factor[k] += other[k]
