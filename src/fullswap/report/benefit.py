@@ -50,7 +50,9 @@ def draw_benefit(
         ax.plot(thresholds[kept], 100 * values[kept], label=label, gid=gid, **look)
 
     look: dict[str, Any] = dict(color=style.line(), linewidth=1.1)
-    draw(treat_all(cells, thresholds), "act on all", "all", linestyle=(0, (6, 1.5, 1.2, 1.5)), **look)
+    draw(
+        treat_all(cells, thresholds), "act on all", "all", linestyle=(0, (6, 1.5, 1.2, 1.5)), **look
+    )
     draw(np.zeros(len(thresholds)), "act on none", "none", **look)
     gains = net_benefit(cells, thresholds)
     draw(gains, "model", "model", color=style.main(), linewidth=1.8, zorder=2.5)
