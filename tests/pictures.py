@@ -42,7 +42,12 @@ def dots(figure):
 
 def all_dots(figure):
     kinds = dots(figure).values()
-    rows = np.vstack([np.column_stack([k.get_offsets(), k.get_sizes()]) for k in kinds])
+    rows = np.vstack(
+        [
+            np.column_stack([k.get_offsets(), np.broadcast_to(k.get_sizes(), len(k.get_offsets()))])
+            for k in kinds
+        ]
+    )
     return rows[np.argsort(rows[:, 0])]
 
 

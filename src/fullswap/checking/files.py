@@ -43,9 +43,11 @@ def check_file(
     batches = (batch for _, batch in read_batches(path, strict=strict, notes=notes))
     head, more = _head(batches)
     named, said = _completed(head, named)
+    first = next(more, None)
+    if first is not None:
+        _refuse_together(named)
     log = log_of(head, pos_label=pos_label, **named)
     log.notes[:0] = said
-    first = next(more, None)
     if first is None:
         log.notes.extend(notes)
         return check_log(log, settings)
@@ -90,7 +92,7 @@ def _completed(head: Any, named: dict[str, Any]) -> tuple[dict[str, Any], list[s
     return plain, said
 
 
-def _refuse_unordered(named: dict[str, Any], log: Log) -> None:
+def _refuse_together(named: dict[str, Any]) -> None:
     """What needs all rows at once cannot be had of a stream."""
     for role, flag in (("event", "--event"), ("due", "--due")):
         if role in named:
@@ -98,6 +100,10 @@ def _refuse_unordered(named: dict[str, Any], log: Log) -> None:
                 f"{flag} must be left out for logs of more than {WHOLE_ROWS:,} rows, got "
                 f"{named[role]!r}: rows of one event are needed together"
             )
+
+
+def _refuse_unordered(named: dict[str, Any], log: Log) -> None:
+    """A stream is one model's, and in order."""
     if log.models:
         raise ValueError(
             f"--probability must name one column for logs of more than {WHOLE_ROWS:,} rows, got "

@@ -13,6 +13,7 @@ from fullswap.metrics.corp import Curve
 from fullswap.report import style
 from fullswap.report.bands import consistency_band
 from fullswap.report.reliability import draw_panel, reliability_scale
+from fullswap.report.scale import Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,8 +55,11 @@ def draw_classes(
     if figure is None:
         figure = style.new_figure(0.4 + 2.05 * columns, 0.55 + 2.2 * rows, arranged=True)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for panel, part in zip(panels, shown, strict=False):
-        _draw_part(panel, part)
+    scales = [_draw_part(panel, part) for panel, part in zip(panels, shown, strict=False)]
+    if len(set(scales)) == 1:
+        # One axis for all: its numbers stand at the left and below, once.
+        for k, panel in enumerate(panels[: len(shown)]):
+            panel.tick_params(labelleft=k % columns == 0, labelbottom=k + columns >= len(shown))
     for panel in panels[len(shown) :]:
         panel.set_axis_off()
     figure.supxlabel("forecast probability", **style.note())
@@ -63,18 +67,19 @@ def draw_classes(
     lines = "classes, worst first" if len(parts) > 1 else "by class"
     lines += f"; and {more:,} more" if more else ""
     figure.suptitle(lines, x=0.02, ha="left", **style.note())
-    return figure.figure if figure.figure is not None else figure
+    root: Figure = figure.figure  # of a subfigure the figure, of a figure itself
+    return root
 
 
-def _draw_part(ax: Axes, part: Part) -> None:
+def _draw_part(ax: Axes, part: Part) -> Scale:
     label, curve, bins, cells = part
     ranges = consistency_band(bins.forecast, bins.trials / max(cells.inflation, 1.0), curve.level)
     scale = reliability_scale(curve, bins, cells, None, ranges)
     scale.dress(ax)
-    # Small diagrams need fewer corners.
-    draw_panel(ax, curve, bins, scale, ranges, tolerance=0.02)
+    draw_panel(ax, curve, bins, scale, ranges, small=True)
     style.tidy(ax)
     ax.set_aspect("equal")
     ax.tick_params(labelsize=style.SMALL - 1.5)
     words = f"{style.plain(str(label), LONGEST_NAME)}\n{style.points(bins.error)} off"
     ax.set_title(words, loc="left", pad=4, linespacing=1.3, **style.note())
+    return scale

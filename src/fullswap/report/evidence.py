@@ -80,7 +80,9 @@ def draw_evidence(
         marker="o" if len(places) == 1 else "", markersize=4,
     )  # fmt: skip
     ax.axhline(0.0, color=style.line(), linewidth=0.8, zorder=1.2, gid="none")
-    look = dict(color=style.VERMILION, linewidth=1.0, linestyle=(0, (5, 2)), zorder=2)
+    look: dict[str, Any] = dict(
+        color=style.VERMILION, linewidth=1.0, linestyle=(0, (5, 2)), zorder=2
+    )
     ax.axhline(level, gid="threshold", **look)
     style.tidy(ax)
     ax.set(ylim=(low, high), xlabel="events", ylabel="evidence against calibration")
@@ -173,7 +175,7 @@ def _draw_alarms(ax: Axes, alarms: Sequence[int], places: Vector, shown: Vector)
     when = np.sort(checks.vector("alarms", alarms))
     look: dict[str, Any] = dict(linestyle="", color=style.VERMILION, clip_on=False, gid="alarms")
     if len(when) <= MOST_ALARMS:
-        edge = dict(markeredgecolor=style.paper(), markeredgewidth=0.6)
+        edge: dict[str, Any] = dict(markeredgecolor=style.paper(), markeredgewidth=0.6)
         at = np.interp(when, places, shown)
         ax.plot(when, at, marker="v", markersize=7, zorder=3, **edge, **look)
     else:

@@ -131,7 +131,8 @@ def _draw_table(ax: Axes, table: Points, numbered: bool) -> None:
     rows, columns = table.shape
     ax.pcolormesh(
         np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5, table, cmap=shades, vmin=0,
-        vmax=table.max(), edgecolors=style.shade(), linewidth=0.7 if max(table.shape) <= 20 else 0.3,
+        vmax=table.max(), edgecolors=style.shade(),
+        linewidth=0.7 if max(table.shape) <= 20 else 0.3,
     )  # fmt: skip
     if numbered:
         for (row, column), value in np.ndenumerate(table):

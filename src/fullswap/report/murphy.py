@@ -64,8 +64,9 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
     for k, (name, curve) in enumerate(curves.items()):
         label = style.plain(str(name), LONGEST_NAME)
         kept = corners(scale.flat(thetas), curve)
-        look = dict(linewidth=1.5, label=label, gid=f"model-{k + 1}", **looks[k])
-        ax.plot(thetas[kept], curve[kept], **look)
+        ax.plot(
+            thetas[kept], curve[kept], linewidth=1.5, label=label, gid=f"model-{k + 1}", **looks[k]
+        )
     style.tidy(ax)
     scale.dress(ax, y=False)
     ax.set(xlabel="act when the forecast is above", ylabel="mean loss (elementary score)")
@@ -137,10 +138,7 @@ def draw_plane(
 
 def _scale(models: list[Cells]) -> Scale:
     """Log-odds where all forecast mostly rare, or mostly common, events; else the unit interval."""
-    scales = [
-        scale_of(cells.forecast, cells.weight, np.array([cells.yes.sum() / cells.total]))
-        for cells in models
-    ]
+    scales = [scale_of(cells, np.array([cells.yes.sum() / cells.total])) for cells in models]
     if not all(scale.log_odds for scale in scales):
         return Scale(0.0, 1.0, False)
     low, high = min(scale.low for scale in scales), max(scale.high for scale in scales)
@@ -166,8 +164,8 @@ def _draw_scores(ax: Axes, uncertainty: float) -> None:
 
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     lowest, highest = left - top + uncertainty, right - bottom + uncertainty
-    scores = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(lowest, highest)
-    scores = scores[(scores > lowest) & (scores < highest)]
+    ticks = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(lowest, highest)
+    scores = np.array([tick for tick in ticks if lowest < tick < highest])
     digits = max(0, -math.floor(math.log10(scores[1] - scores[0]) + 1e-9)) if len(scores) > 1 else 3
     for value in scores:
         shift = uncertainty - value

@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
-from fullswap.metrics.bins import Bins
+from fullswap.metrics.bins import ROUNDING, Bins
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import Curve, curve_of
 from fullswap.metrics.groups import Groups, l2_of
 from fullswap.metrics.scores import brier_of
 from fullswap.report import style
 from fullswap.report.bands import (
-    ROUNDING,
     Dots,
     cells_of,
     consistency_band,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 SMALLEST_DOT, DOTS_AREA, LARGEST_DOT = 7.0, 1200.0, (18.0, 55.0)
 """Least area of a dot, rough area of all together, and bounds for the largest, square points."""
-ROOM_FOR_LEGEND = 2.6
+ROOM_FOR_LEGEND = 2.9
 """Inches a side of given axes from which on a legend fits into their emptier corner."""
 SAME_SIZE = 0.85
 """Dots that differ by less in area are drawn alike."""
@@ -191,36 +190,41 @@ def reliability_scale(
 ) -> Scale:
     """The axis, for both directions, that shows the dots and what they are measured by."""
     shown = [dots.forecast, dots.frequency]
-    chosen = scale_of(cells.forecast, cells.weight, np.concatenate(shown), log_odds)
+    chosen = scale_of(cells, np.concatenate(shown), log_odds)
     if band is not None and not chosen.log_odds:
         shown += [*band]
-        chosen = scale_of(cells.forecast, cells.weight, np.concatenate(shown), False)
+        chosen = scale_of(cells, np.concatenate(shown), False)
     return chosen
 
 
 def draw_panel(
     ax: Axes, curve: Curve, dots: Dots | Bins, scale: Scale, ranges: tuple[Vector, Vector],
-    tolerance: float = 0.002,
+    small: bool = False,
 ) -> list[Artist]:  # fmt: skip
-    """Diagonal, band, curve and dots on axes that have their scale: what a legend may name."""
+    """Diagonal, band, curve and dots on axes that have their scale: what a legend may name.
+
+    `small`: without the ranges of the dots, and with fewer corners.
+    """
     from matplotlib.lines import Line2D
 
     level = f"{100 * curve.level:g} %"
+    tolerance = 0.02 if small else 0.002
     ends = scale.place(np.array([0.0, 1.0]))
     handles: list[Artist] = []
     handles += ax.plot(ends, ends, color=style.line(), linewidth=0.9, zorder=1.5, gid="diagonal")
     handles[0].set_label("calibrated")
     handles += _draw_band(ax, curve, scale, tolerance, f"{level} band of the curve")
-    # One line with gaps: a single path, however many dots.
-    low, high = (scale.place(end) for end in ranges)
-    gaps = np.full(len(low), np.nan)
-    handles += ax.plot(
-        np.repeat(scale.place(dots.forecast), 3), np.column_stack([low, high, gaps]).ravel(),
-        color=style.line(), linewidth=0.8, zorder=2, gid="ranges", solid_capstyle="butt",
-    )  # fmt: skip
-    # In a legend as upright as in the picture.
-    upright: dict[str, Any] = dict(linestyle="", marker="|", markersize=11, markeredgewidth=0.8)
-    handles[-1] = Line2D([], [], color=style.line(), label=f"{level} range of a dot", **upright)
+    if not small:
+        # One line with gaps: a single path, however many dots.
+        low, high = (scale.place(end) for end in ranges)
+        gaps = np.full(len(low), np.nan)
+        handles += ax.plot(
+            np.repeat(scale.place(dots.forecast), 3), np.column_stack([low, high, gaps]).ravel(),
+            color=style.line(), linewidth=0.8, zorder=2, gid="ranges", solid_capstyle="butt",
+        )  # fmt: skip
+        # In a legend as upright as in the picture.
+        upright: dict[str, Any] = dict(linestyle="", marker="|", markersize=11, markeredgewidth=0.8)
+        handles[-1] = Line2D([], [], color=style.line(), label=f"{level} range of a dot", **upright)
     marker = "_" if len(curve.forecast) == 1 else ""
     handles += ax.plot(
         *_line(curve.forecast, curve.frequency, scale, tolerance), marker=marker, markersize=14,
@@ -299,7 +303,9 @@ def _draw_dots(
         x, y = (scale.place(values[chosen]) for values in (dots.forecast, dots.frequency))
         faces = [to_rgba(face, alpha) for alpha in opacity[chosen]]
         edges = [to_rgba(edge, alpha) for alpha in opacity[chosen]]
-        marks = ax.scatter(x, y, largest if alike else areas[chosen], zorder=3, clip_on=False, **look)
+        marks = ax.scatter(
+            x, y, largest if alike else areas[chosen], zorder=3, clip_on=False, **look
+        )
         marks.set(facecolor=faces, edgecolor=edges)
         return [marks]
 
@@ -331,7 +337,7 @@ def _label(main: Axes, counts: Axes, weighted: bool, scale: Scale) -> None:
     counts.set_xlabel("forecast probability")
     # The strip is lower than a label of the usual size on small axes.
     small = style.inches_of(main, wide=False) < 3
-    size = dict(fontsize=style.SMALL - 1.5) if small else {}
+    size: dict[str, Any] = dict(fontsize=style.SMALL - 1.5) if small else {}
     counts.set_ylabel("weight" if weighted else "events", **size)
     style.whole_ticks(counts, "y", 2, integer=not weighted)
 

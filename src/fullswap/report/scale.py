@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fullswap.base.protocols import Vector
+from fullswap.metrics.cells import Cells
 from fullswap.report import style
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ SMALLEST = 1e-6
 """Log-odds axes show nothing nearer to 0 or 1."""
 HISTOGRAM_BARS = 50
 """Bars of the counts where forecasts are continuous: two percent each on the unit interval."""
+TOLD_APART = 0.05
+"""Over the number of events: what lies nearer to 0 or 1 than this is as good as 0 or 1."""
 TICK = 0.42
 """Inches for a tick and its name."""
 
@@ -44,7 +47,8 @@ class Scale:
     def edges(self, bars: int = HISTOGRAM_BARS) -> Vector:
         """Ends of bars of equal width that fill the axis."""
         if self.log_odds:
-            inner = _odds_back(np.linspace(*_odds([self.low, self.high]), bars + 1))[1:-1]
+            low, high = _odds([self.low, self.high])
+            inner = _odds_back(np.linspace(low, high, bars + 1))[1:-1]
             return np.concatenate([[self.low], inner, [self.high]])
         return np.linspace(max(self.low, 0.0), min(self.high, 1.0), bars + 1)
 
@@ -66,45 +70,41 @@ class Scale:
                 axis.set_major_formatter(FixedFormatter(names))
                 axis.set_minor_locator(NullLocator())
             else:
-                axis.set_major_locator(MaxNLocator(min(most, 6)))
+                axis.set_major_locator(MaxNLocator(min(most, 6), steps=[1, 2, 2.5, 5, 10]))
                 axis.set_major_formatter(lambda value, _: percent(value))
 
     def ticks(self, most: int = 8) -> tuple[list[float], list[str]]:
         """Ticks of log-odds axes and their names: 0.1 %, 1 %, 10 %, …"""
-        exponents = np.arange(1, 10)
-        ticks = np.array([])
-        # Decades, then with parts of them if these are few.
-        for parts in ([1.0], [1.0, 3.0], [1.0, 2.0, 5.0]):
-            low = (np.array(parts)[:, None] * 10.0**-exponents).ravel()
-            every = np.unique(np.concatenate([low[low < 0.5], [0.5], 1 - low[low < 0.5]]))
-            inside = every[(every >= self.low * (1 - 1e-9)) & (every <= self.high)]
-            if len(ticks) and len(inside) > most:
+        low, high = _odds([self.low, self.high])
+        apart = 0.9 * (high - low) / most
+        taken = [end for end, shown in zip((low, high), self.ends, strict=True) if shown]
+        chosen: list[float] = []
+        # Decades first, then parts of them where there is room.
+        for part in (1, 5, 2, 3):
+            small = [part * 10.0**-power for power in range(1, 10)]
+            for tick in sorted({*small, *(1 - value for value in small)}):
+                if self.low <= tick * (1 + 1e-9) and tick <= self.high:
+                    place = float(_odds([tick])[0])
+                    if all(abs(place - other) >= apart for other in taken):
+                        taken.append(place)
+                        chosen.append(tick)
+            if len(chosen) >= most - 2:
                 break
-            ticks = inside
-            if len(ticks) >= most - 2:
-                break
-        span = _odds([self.low, self.high])
-        apart = 0.09 * (span[1] - span[0])
-        # The ends need their room.
-        left = _odds(ticks) - span[0] > apart if self.ends[0] else np.ones(len(ticks), bool)
-        right = span[1] - _odds(ticks) > apart if self.ends[1] else np.ones(len(ticks), bool)
-        chosen = [float(tick) for tick in ticks[left & right]]
-        chosen = chosen[:: -(-len(chosen) // most)] if len(chosen) > most else chosen
-        names = [percent(tick) for tick in chosen]
+        names = {tick: percent(tick) for tick in chosen}
         if self.ends[0]:
-            chosen, names = [self.low, *chosen], ["0", *names]
+            names[self.low] = "0"
         if self.ends[1]:
-            chosen, names = [*chosen, self.high], [*names, "100 %"]
-        return chosen, names
+            names[self.high] = "100 %"
+        ticks = sorted(names)
+        return ticks, [names[tick] for tick in ticks]
 
 
-def scale_of(
-    forecast: Vector, weight: Vector, shown: Vector, log_odds: bool | None = None
-) -> Scale:
+def scale_of(cells: Cells, shown: Vector, log_odds: bool | None = None) -> Scale:
     """The axis for these forecasts and all else that is `shown`, shares in [0, 1].
 
     Without `log_odds`: log-odds where nine tenths of the weight is below 10 %, or above 90 %.
     """
+    forecast, weight = cells.forecast, cells.weight
     inner = (forecast > 0) & (forecast < 1)
     if log_odds is None:
         total = weight.sum()
@@ -114,7 +114,13 @@ def scale_of(
     # event should not press all others into a corner.
     usual = _quantiles(forecast, weight, [0.01, 0.99])
     values = np.concatenate([shown, usual])
-    return _odds_scale(values) if log_odds else _plain_scale(values)
+    if not log_odds:
+        return _plain_scale(values)
+    # So many events cannot tell less from 0; but dots are shown.
+    least = float(shown[(shown > 0) & (shown < 1)].min(initial=0.5))
+    most = float(shown[(shown > 0) & (shown < 1)].max(initial=0.5))
+    finest = min(TOLD_APART / cells.rows, 0.9 * least, 0.9 * (1 - most))
+    return _odds_scale(values, max(finest, SMALLEST))
 
 
 def _plain_scale(values: Vector) -> Scale:
@@ -129,10 +135,10 @@ def _plain_scale(values: Vector) -> Scale:
     return Scale(low_end - margin, high_end + margin, False)
 
 
-def _odds_scale(values: Vector) -> Scale:
-    inner = values[(values > SMALLEST) & (values < 1 - SMALLEST)]
+def _odds_scale(values: Vector, finest: float) -> Scale:
+    inner = values[(values > finest) & (values < 1 - finest)]
     low, high = (inner.min(), inner.max()) if len(inner) else (0.01, 0.99)
-    ends = bool((values <= SMALLEST).any()), bool((values >= 1 - SMALLEST).any())
+    ends = bool((values <= finest).any()), bool((values >= 1 - finest).any())
     span = _odds([low, high])
     # Half a step beyond, and so much room that a single forecast stands in the middle.
     room = max(0.06 * (span[1] - span[0]), 0.15, 0.5 * (2.5 - (span[1] - span[0])))
@@ -144,7 +150,8 @@ def _odds_scale(values: Vector) -> Scale:
 
 def _odds(values: Vector | list[float]) -> Vector:
     shares = np.asarray(values, dtype=float)
-    return np.log(shares) - np.log1p(-shares)
+    odds: Vector = np.log(shares) - np.log1p(-shares)
+    return odds
 
 
 def _odds_back(values: Vector) -> Vector:
@@ -155,7 +162,8 @@ def _quantiles(values: Vector, weight: Vector, levels: list[float]) -> Vector:
     """Of values in ascending order."""
     ends = np.cumsum(weight)
     places = np.searchsorted(ends, np.array(levels) * ends[-1])
-    return values[np.minimum(places, len(values) - 1)]
+    found: Vector = values[np.minimum(places, len(values) - 1)]
+    return found
 
 
 def percent(share: float) -> str:

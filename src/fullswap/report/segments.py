@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -79,12 +79,11 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
     for bar in bars:
         bar.set_gid("chance")
     ax.plot(middle, rows, "|", color=style.line(), markersize=7, zorder=2, gid="middle")
-    for chosen, look in (
-        (~flagged, dict(marker="o", markersize=5, markerfacecolor=style.paper(), gid="dots",
-                        color=style.main(), markeredgewidth=1.3, label="measured")),
-        (flagged, dict(marker="D", markersize=6, color=style.VERMILION, gid="flagged",
-                       label="measured, flagged")),
-    ):  # fmt: skip
+    dot: dict[str, Any] = dict(marker="o", markersize=5, markerfacecolor=style.paper(), gid="dots")
+    dot |= dict(color=style.main(), markeredgewidth=1.3, label="measured")
+    diamond: dict[str, Any] = dict(marker="D", markersize=6, color=style.VERMILION, gid="flagged")
+    diamond |= dict(label="measured, flagged")
+    for chosen, look in ((~flagged, dot), (flagged, diamond)):
         if chosen.any():
             ax.plot(error[chosen], rows[chosen], linestyle="", zorder=3, clip_on=False, **look)
     style.tidy(ax)

@@ -189,8 +189,8 @@ def legend_above(
     columns = (inches_of(ax) / BESIDE if over_names else inches_of(ax)) / widest
     columns = int(np.clip(columns, 1, max(len(names), 1)))
     legend = ax.legend(
-        handles=handles, loc="lower right" if over_names else "lower left", ncols=columns, frameon=False,
-        bbox_to_anchor=(1 if over_names else 0, 1), borderaxespad=0.5, borderpad=0,
+        handles=handles, loc="lower right" if over_names else "lower left", ncols=columns,
+        bbox_to_anchor=(1 if over_names else 0, 1), borderaxespad=0.5, borderpad=0, frameon=False,
         fontsize=SMALL, labelcolor=ink(), handlelength=1.9, columnspacing=1.3, alignment="left",
         title="\n".join(folded(ax, lines)), title_fontsize=SMALL,
     )  # fmt: skip
@@ -222,12 +222,12 @@ def whole_ticks(ax: Axes, which: str, ticks: int, integer: bool = True) -> None:
 
 
 def plain(text: str, letters: int | None = None) -> str:
-    """Words of the user, cut if long, of which no dollar sign starts a formula.
+    r"""Words of the user, cut if long, of which no dollar sign starts a formula.
 
     Examples
     --------
     >>> plain("from $5 to $9"), plain("a very long name", 9)
-    ('from \\\\$5 to \\\\$9', 'a very l…')
+    ('from \\$5 to \\$9', 'a very l…')
     """
     text = " ".join(text.split())
     if letters is not None and len(text) > letters:

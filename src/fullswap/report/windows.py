@@ -51,7 +51,9 @@ def draw_windows(
     edges = np.append(windows.start, windows.stop[-1]).astype(float)
     middles = (edges[:-1] + edges[1:]) / 2
     chance, error = 100 * windows.chance, 100 * windows.error
-    ax.stairs(chance, edges, fill=True, color=style.shade(), label="chance, on average", gid="chance")
+    ax.stairs(
+        chance, edges, fill=True, color=style.shade(), label="chance, on average", gid="chance"
+    )
     look: dict[str, Any] = dict(color=style.main(), zorder=2.5)
     ax.plot(middles, error, linewidth=1.2, label="measured", gid="error", **look)
 
@@ -61,9 +63,9 @@ def draw_windows(
     for chosen, marker, name in ((high, "^", "too high"), (low, "v", "too low")):
         if chosen.any():
             ax.plot(
-                middles[chosen], error[chosen], marker, markersize=size + 1.5, color=style.VERMILION,
-                markeredgecolor=style.paper(), markeredgewidth=0.5, zorder=3, clip_on=False,
-                label=name, gid=name.replace(" ", "-"),
+                middles[chosen], error[chosen], marker, markersize=size + 1.5,
+                color=style.VERMILION, markeredgecolor=style.paper(), markeredgewidth=0.5,
+                zorder=3, clip_on=False, label=name, gid=name.replace(" ", "-"),
             )  # fmt: skip
     rest = ~(high | low)
     ax.plot(middles[rest], error[rest], "o", markersize=size - 0.5, gid="dots", **look)
@@ -87,7 +89,9 @@ def draw_windows(
 
 def _summary(windows: Windows) -> str:
     sizes = windows.stop - windows.start
-    per = style.count_of(int(sizes[0]), "event")
+    each = style.count_of(int(sizes[0]), "event")
     about = "of" if (sizes == sizes[0]).all() else "of about"
     above = int((windows.error > windows.chance).sum())
-    return f"{style.count_of(len(sizes), 'window')} {about} {per}; {above} above chance, {len(sizes) / 2:g} expected"
+    windows_of = f"{style.count_of(len(sizes), 'window')} {about} {each}"
+    # Of calibrated windows about half show more than they do on average.
+    return f"{windows_of}; {above} above chance, {len(sizes) / 2:g} expected"
