@@ -100,7 +100,7 @@ class Cells:
     @cached_property
     def variance(self) -> float:
         """Variance of Σ w·y for a calibrated forecaster, as if every row had its own outcome."""
-        return float(self.squares @ (self.forecast * (1 - self.forecast)))
+        return dot(self.squares, self.forecast * (1 - self.forecast))
 
     @property
     def shared_variance(self) -> float:
@@ -116,14 +116,26 @@ class Cells:
             return 1.0
         return self.shared_variance / self.variance
 
+    @property
+    def plain(self) -> bool:
+        """Whether every cell is one row of weight 1."""
+        return self.count is self.weight and len(self) == self.rows
+
     @cached_property
     def isotonic(self) -> Fit:
         """The best increasing re-reading of the forecasts; fitted once."""
+        return self.isotonic_of(self.yes)
+
+    def isotonic_of(self, yes: Vector) -> Fit:
+        """The same for other outcomes, given as Σ w·y of every cell."""
         from scipy.optimize import isotonic_regression
 
-        fit = isotonic_regression(self.frequency, weights=self.weight)
+        plain = self.plain
+        fit = isotonic_regression(
+            yes if plain else yes / self.weight, weights=None if plain else self.weight
+        )
         starts = np.asarray(fit.blocks[:-1], dtype=np.int64)
-        return Fit(starts, np.asarray(fit.weights), fit.x[starts], fit.x)
+        return Fit(starts, np.asarray(fit.weights, dtype=np.float64), fit.x[starts], fit.x)
 
     @classmethod
     def of_events(
@@ -206,6 +218,11 @@ class Cells:
         if fine_ends:
             cuts = np.square(np.sin(np.pi / 2 * cuts))
         return self.merged(starts_by_mass(self.weight, cuts))
+
+
+def dot(one: Vector, other: Vector) -> float:
+    """Σ of products in this thread: for long vectors BLAS would wait for others."""
+    return float(np.einsum("i,i->", one, other))
 
 
 def starts_by_mass(masses: Vector, cuts: Vector, scale: float = 1.0) -> Indices:

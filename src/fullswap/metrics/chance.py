@@ -11,13 +11,20 @@ from fullswap.base.draws import seed_of
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.metrics.bins import Bins
 from fullswap.metrics.cells import Cells, Clusters
+from fullswap.metrics.groups import sums_by
 
 EXACT = 2000
 """Up to so many cells outcomes are drawn for every one; more are folded, inside their bins."""
 FOLDED = 400
 """Cells they are folded to, at least."""
 GROUPS = 2000
-"""Events that share outcomes flip their signs one by one up to this number, then in groups."""
+"""Groups that many events with shared outcomes are joined to."""
+EXACT_ROWS = 3 * 10**7
+"""Rows of all draws, up to which each is drawn by itself."""
+RECORDS = 4
+"""Records drawn where there are more, to make others from."""
+LARGEST_TABLE = 10**7
+"""Entries of a table of groups by cells."""
 HIGH = 0.95
 TIES = 1e-9
 """Errors that differ by less than this share are equal: their sums were rounded differently."""
@@ -40,9 +47,9 @@ class Chance:
 def chance_of(cells: Cells, bins: Bins, draws: int | None = None, seed: int = 0) -> Chance:
     """Errors over these bins if outcomes came with the forecast probabilities.
 
-    Outcomes are drawn as `drawn_sums` says. Up to 2,000 cells are taken as they are; more are
-    folded inside their bins, which leaves the bins alone and makes draws very slightly more
-    spread than the truth.
+    Outcomes are drawn as `drawn_sums` says; up to 2,000 cells are taken as they are, more are
+    folded inside their bins, which makes draws very slightly more spread than the truth. Where
+    outcomes are shared, residuals are drawn as `flipped_gaps` says.
 
     Parameters
     ----------
@@ -65,14 +72,17 @@ def chance_of(cells: Cells, bins: Bins, draws: int | None = None, seed: int = 0)
     if draws is None:
         draws = 1000 if cells.rows <= 10_000 else 500 if cells.rows <= 100_000 else 200
     draws = checks.whole("draws", draws, 1)
+    rng = np.random.default_rng(seed_of(seed))
     starts = np.flatnonzero(np.diff(bins.place, prepend=-1))
-    if len(cells) > EXACT:
-        fine = _inside(starts, len(cells), max(1, -(-FOLDED // len(bins))))
-        cells = cells.merged(fine)
-        starts = np.searchsorted(fine, starts)
-    sums = drawn_sums(cells, draws, np.random.default_rng(seed_of(seed)))
-    sums -= (cells.weight * cells.forecast)[:, None]
-    errors = np.abs(np.add.reduceat(sums, starts, axis=0)).sum(axis=0) / cells.total
+    if cells.shared is not None:
+        gaps = flipped_gaps(cells, bins.place, draws, rng)
+    else:
+        if len(cells) > EXACT:
+            fine = _inside(starts, len(cells), max(1, -(-FOLDED // len(bins))))
+            cells, starts = cells.merged(fine), np.searchsorted(fine, starts)
+        sums = drawn_sums(cells, draws, rng) - (cells.weight * cells.forecast)[:, None]
+        gaps = np.add.reduceat(sums, starts, axis=0)
+    errors = np.abs(gaps).sum(axis=0) / cells.total
     larger = int(np.count_nonzero(errors >= bins.error * (1 - TIES)))
     rank = min(int(np.ceil(HIGH * (draws + 1))), draws) - 1
     high = float(np.partition(errors, rank)[rank])
@@ -86,18 +96,17 @@ def drawn_sums(cells: Cells, draws: int, rng: np.random.Generator) -> Points:
     weights: binomial with the effective number of rows, stretched to the right variance. Cells
     of single rows, as a small record of continuous forecasts has, are exact with any weights.
 
-    Shared outcomes: which paths of forecasts an event may take is not known, so the residuals
-    themselves are used (wild bootstrap). If forecasts are calibrated, the residuals of an
-    event have mean 0, and so they have after a change of all their signs: every draw gives each
-    event a random sign and adds up its residuals. Sums then have the variances and covariances
-    that the record shows, whatever ties the rows of an event to one another.
+    Rows that share an outcome share one uniform number, and each is a yes if that is below its
+    forecast. So every row is a yes with its own probability, and rows of one event with about
+    equal forecasts have the same outcome: right for all that looks at near forecasts together,
+    as a fit does. Between distant forecasts of an event the dependence is too weak; where that
+    matters use `flipped_gaps`.
     """
-    mean = cells.weight * cells.forecast
     if cells.shared is not None:
-        return _flipped(cells.shared, len(cells), draws, rng) + mean[:, None]
-    if cells.count is cells.weight and len(cells) == cells.rows:
+        return _shared_sums(cells, cells.shared, draws, rng)
+    if len(cells) == cells.rows:  # one row each
         hits: Points = (rng.random((len(cells), draws)) < cells.forecast[:, None]).astype(float)
-        return hits
+        return hits if cells.count is cells.weight else hits * cells.weight[:, None]
     trials = cells.trials
     whole = np.maximum(np.rint(trials), 1.0)
     p = np.clip(cells.forecast, 0.0, 1.0)
@@ -107,26 +116,71 @@ def drawn_sums(cells: Cells, draws: int, rng: np.random.Generator) -> Points:
         return sums
     sums -= (whole * p)[:, None]
     sums *= (cells.weight / whole * np.sqrt(whole / trials))[:, None]
-    sums += mean[:, None]
+    sums += (cells.weight * cells.forecast)[:, None]
     return sums
 
 
-def _flipped(shared: Clusters, size: int, draws: int, rng: np.random.Generator) -> Points:
-    """Sums of residuals by cell after random signs for events, shape (size, draws).
+def flipped_gaps(cells: Cells, place: Indices, draws: int, rng: np.random.Generator) -> Points:
+    """Σ w·(y − p) of every bin of shared outcomes for a calibrated forecaster, (G, draws).
 
-    Many events are joined into groups, each with a fixed random sign inside its group: then
-    products of different events cancel on average, as they do with signs of their own.
+    ``place`` is the bin of every cell.
+
+    Which paths the forecasts of an event may take is not known, so outcomes cannot be drawn.
+    Instead every draw gives each event a random sign, and each of its rows a residual of that
+    sign and of the size of its standard deviation, w·√(p·(1 − p)) (a wild bootstrap). A yes
+    moves all residuals of an event up and a no all of them down, as it is in truth; variances
+    of rows are exact, and so are covariances of rows with about equal forecasts. The observed
+    residuals have the same covariances on average, but where few events decide a bin they say
+    too little of what might have happened.
     """
-    codes, residual = shared.codes, shared.residual
+    shared = cells.shared
+    if shared is None:
+        raise ValueError("flipped_gaps needs cells with shared outcomes")
+    deviation = np.sqrt(cells.forecast * (1 - cells.forecast))[shared.cell]
+    if shared.weight is not None:
+        deviation *= shared.weight
+    bins = int(place[-1]) + 1
+    return _flipped(shared.codes, place[shared.cell], deviation, bins, draws, rng)
+
+
+def _flipped(
+    codes: Indices, cell: Indices, residual: Vector, size: int, draws: int,
+    rng: np.random.Generator,
+) -> Points:  # fmt: skip
+    """Sums by cell of residuals with a random sign for every event.
+
+    Many events are joined to groups with one sign each. Signs of their own inside the group, the
+    same in all draws, make the products of different events cancel on average.
+    """
     groups = int(codes.max()) + 1
     if groups > GROUPS:
         residual = residual * _signs(rng, groups)[codes]
         codes, groups = codes % GROUPS, GROUPS
-    places = codes * size + shared.cell
-    table = np.bincount(places, residual, minlength=groups * size).reshape(groups, size)
-    signs = _signs(rng, groups * draws).reshape(groups, draws)
-    flipped: Points = table.T @ signs
+    table = sums_by(codes * size + cell, residual, groups * size).reshape(groups, size)
+    flipped: Points = table.T @ _signs(rng, groups * draws).reshape(groups, draws)
     return flipped
+
+
+def _shared_sums(cells: Cells, shared: Clusters, draws: int, rng: np.random.Generator) -> Points:
+    """Drawn sums of rows that share outcomes."""
+    from fullswap.kernels.chance import add_shared
+
+    codes, cell, size = shared.codes, shared.cell, len(cells)
+    events = int(codes.max()) + 1
+    weight = np.ones(1) if shared.weight is None else shared.weight
+    chance = cells.forecast[cell]
+    if len(codes) * draws <= EXACT_ROWS or events <= GROUPS or size * GROUPS > LARGEST_TABLE:
+        sums = np.zeros((draws, size))
+        for row in sums:  # draw by draw, to hold the numbers of one only
+            add_shared(row[None], codes, cell, chance, weight, rng.random((1, events)))
+        return sums.T
+    # with very many events a few drawn records make the others, by changes of signs
+    parts = []
+    for part in np.array_split(np.arange(draws), RECORDS):
+        residual = weight * ((rng.random(events)[codes] < chance) - chance)
+        parts.append(_flipped(codes, cell, residual, size, len(part), rng))
+    joined: Points = np.concatenate(parts, axis=1) + (cells.weight * cells.forecast)[:, None]
+    return joined
 
 
 def _signs(rng: np.random.Generator, size: int) -> Vector:

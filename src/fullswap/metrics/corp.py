@@ -13,11 +13,14 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.draws import seed_of
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.metrics.cells import Cells
+from fullswap.metrics.cells import Cells, dot
 from fullswap.metrics.chance import drawn_sums
 
 FOLDED = 1000
 """Cells for refits to drawn outcomes."""
+REFITTED = 3 * 10**6
+"""Cells of all refits for a miscalibration by chance."""
+FEWEST_REFITS = 3
 CORNERS = 400
 """Corners of a curve: all cells up to this number, else about so many."""
 LEAST_SHARE = 0.01
@@ -63,7 +66,7 @@ class Curve:
     stretch: Stretch | None = None
     """The heaviest run of forecasts outside the band on one side; None if there is none."""
     chance: float | None = None
-    """Median Brier miscalibration of a calibrated forecaster, from the refits of the band."""
+    """Median Brier miscalibration of a calibrated forecaster, as `miscalibration_by_chance`."""
 
     @property
     def outside(self) -> int:
@@ -116,9 +119,8 @@ def curve_of(
     Returns
     -------
     Curve
-        All cells as corners up to 400, else corners no farther apart than 0.01 in forecast,
-        frequency, share of the weight and share of the steps of the fit together; a
-        corner stands for the cells from it up to the next one.
+        All cells as corners up to 400. Else as many, half of them at equal distances and half by
+        weight, closer towards both ends; a corner stands for the cells from it up to the next.
     """
     level = checks.setting("level", level, above=0.0, most=0.999)
     checks.one_of("band", band, BANDS)
@@ -126,7 +128,7 @@ def curve_of(
     folded = cells.folded(FOLDED, fine_ends=True)
     both = draws * (1 + (band == "simultaneous"))
     sums = drawn_sums(folded, both, np.random.default_rng(seed_of(seed)))
-    fits, miscalibration = _refits(folded, sums)
+    fits = _refits(folded, sums)
     low, high = _band(folded.forecast, fits, level, draws)
     fit = cells.isotonic
     at = _corners(cells)
@@ -135,8 +137,26 @@ def curve_of(
         forecast, fit.values[at],
         np.interp(forecast, folded.forecast, low), np.interp(forecast, folded.forecast, high),
         np.add.reduceat(cells.weight, at), level, band,
-        _longest(cells, folded, low, high), float(np.median(miscalibration[:draws])),
+        _longest(cells, folded, low, high), miscalibration_by_chance(cells, draws, seed),
     )  # fmt: skip
+
+
+def miscalibration_by_chance(cells: Cells, draws: int = 200, seed: int = 0) -> float:
+    """Median Brier miscalibration of a calibrated forecaster with these forecasts.
+
+    Refits to drawn outcomes of all cells: folded ones would hide a part of it. The more cells,
+    the less it varies from record to record and the fewer draws are needed: 3·10⁶/m at most and
+    three at least.
+    """
+    weight, p = cells.weight, cells.forecast
+    rng = np.random.default_rng(seed_of(seed))
+    found = []
+    for _ in range(min(draws, max(FEWEST_REFITS, REFITTED // len(cells)))):
+        yes = drawn_sums(cells, 1, rng)[:, 0]
+        fit = cells.isotonic_of(yes)
+        gap = dot(weight * p - 2 * yes, p) + dot(fit.weight, np.square(fit.value))
+        found.append(max(gap / cells.total, 0.0))
+    return float(np.median(found))
 
 
 def decompose(
@@ -154,8 +174,8 @@ def decompose(
     p = cells.forecast
     if score == "brier":
         uncertainty = mean * (1 - mean)
-        own = float(np.dot(cells.weight * p - 2 * cells.yes, p)) / total + mean
-        best = mean - float(fit.weight @ np.square(fit.value)) / total
+        own = dot(cells.weight * p - 2 * cells.yes, p) / total + mean
+        best = mean - dot(fit.weight, np.square(fit.value)) / total
     else:
         uncertainty = _log_loss(np.array([mean]), np.ones(1), np.array([mean]))
         own = _log_loss(p, cells.weight, cells.yes) / total
@@ -177,18 +197,16 @@ def _log_loss(p: Vector, weight: Vector, yes: Vector) -> float:
     return -float(losses.sum())
 
 
-def _refits(cells: Cells, sums: Points) -> tuple[Points, Vector]:
-    """Isotonic fits (draws, m) to drawn sums (m, draws), and their Brier miscalibrations."""
+def _refits(cells: Cells, sums: Points) -> Points:
+    """Isotonic fits (draws, m) to drawn sums (m, draws)."""
     from scipy.optimize import isotonic_regression
 
-    weight, p = cells.weight, cells.forecast
+    weight = cells.weight
     means = np.ascontiguousarray((sums / weight[:, None]).T)
     fits = np.empty_like(means)
     for k, row in enumerate(means):
         fits[k] = isotonic_regression(row, weights=weight).x
-    own = weight @ np.square(p) - 2 * ((weight * p) @ means.T)
-    miscalibration: Vector = (own + np.square(fits) @ weight) / cells.total
-    return np.clip(fits, 0.0, 1.0), np.maximum(miscalibration, 0.0)
+    return np.clip(fits, 0.0, 1.0)
 
 
 def _band(p: Vector, fits: Points, level: float, draws: int) -> tuple[Vector, Vector]:
@@ -213,18 +231,20 @@ def _band(p: Vector, fits: Points, level: float, draws: int) -> tuple[Vector, Ve
 
 
 def _corners(cells: Cells) -> Indices:
-    """Places of the corners among the cells, ascending, the first and the last among them."""
+    """Places of the corners among the cells, ascending, the first and the last among them.
+
+    Chosen without a look at the outcomes, else too many would be outside the band.
+    """
     size = len(cells)
     if size <= CORNERS:
         return np.arange(size)
-    fit = cells.isotonic
-    steps = np.zeros(size)
-    steps[fit.starts] = 1 / len(fit.starts)
-    steps += cells.weight / cells.total
-    way = np.cumsum(steps) + cells.forecast + fit.values
-    cuts = way[0] + (way[-1] - way[0]) * np.arange(CORNERS) / CORNERS
-    places = np.concatenate((np.searchsorted(way, cuts), [size - 1]))
-    return np.unique(places).astype(np.int64, copy=False)
+    cuts = np.arange(1, CORNERS // 2) / (CORNERS // 2)
+    mass = np.cumsum(cells.weight)
+    by_mass = np.searchsorted(mass, np.square(np.sin(np.pi / 2 * cuts)) * mass[-1])
+    p = cells.forecast
+    by_forecast = np.searchsorted(p, p[0] + cuts * (p[-1] - p[0]))
+    places = np.unique(np.concatenate(([0, size - 1], by_mass, by_forecast)))
+    return places[places < size].astype(np.int64, copy=False)
 
 
 def _longest(cells: Cells, folded: Cells, low: Vector, high: Vector) -> Stretch | None:

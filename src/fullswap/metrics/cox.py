@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.metrics.cells import Cells
+from fullswap.metrics.cells import Cells, dot
 
 CLIP = 1e-6
 """Forecasts are kept this far from 0 and 1, so that their log-odds are finite."""
@@ -56,8 +56,7 @@ def cox_of(cells: Cells) -> Cox:
     (0.0, 0.08...)
     """
     total = cells.total
-    bias = (float(cells.weight @ cells.forecast) - float(cells.yes.sum())) / total
-    # math.sqrt(0) where all forecasts are 0 or 1
+    bias = (dot(cells.weight, cells.forecast) - float(cells.yes.sum())) / total
     bias_error = float(np.sqrt(cells.shared_variance)) / total
     joined = _joined(cells)
     odds = logit(joined.forecast)

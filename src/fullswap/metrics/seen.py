@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fullswap.base import checks
-from fullswap.metrics.cells import Cells
+from fullswap.metrics.cells import Cells, dot
 
 MIXTURE_COST = 3.0
 """Log of the evidence that is lost because the bet does not know the error beforehand."""
@@ -30,7 +30,7 @@ def smallest_seen(cells: Cells, threshold: float = 20.0) -> float:
     threshold = checks.number("threshold", threshold, least=1.0)
     wanted = math.log(threshold) + MIXTURE_COST
     z = FOUR_OF_FIVE + math.sqrt(FOUR_OF_FIVE**2 + 2 * wanted)
-    mean = float(cells.weight @ (cells.forecast * (1 - cells.forecast))) / cells.total
+    mean = dot(cells.weight, cells.forecast * (1 - cells.forecast)) / cells.total
     events = cells.total**2 / float(cells.squares.sum())
     if cells.shared is not None:
         events = min(events, float(cells.shared.events))
