@@ -12,9 +12,26 @@ from matplotlib.figure import Figure
 
 from fullswap import Record
 from fullswap.report import calibration_history, reliability_diagram
-from fullswap.report.bands import consistency_band, group_events, yes_no_events
+from fullswap.report.bands import (
+    consistency_band,
+    expected_outside,
+    group_events,
+    yes_no_events,
+)
 from fullswap.report.style import BLUE, VERMILION
-from pictures import GRID, all_dots, calibrated, dots, slow_error, slow_groups, words
+from pictures import (
+    GRID,
+    all_dots,
+    artist,
+    calibrated,
+    dots,
+    slow_cells,
+    slow_curve,
+    slow_error,
+    slow_groups,
+    slow_isotonic,
+    words,
+)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -69,35 +86,64 @@ def test_events_of_weight_zero_are_as_if_absent():
     assert history.axes[0].lines[0].get_xdata().tolist() == [1, 2, 3, 4]
 
 
-def test_bars_of_the_band_and_diamonds_outside():
+def test_ranges_of_dots_and_diamonds_outside():
     y, p = calibrated(2000, seed=14)
     y[p == GRID[4]] = 1.0
     figure = reliability_diagram(y, p, band=0.8)
     groups = group_events(yes_no_events(y, p))
     low, high = consistency_band(groups.forecast, groups.trials, 0.8)
-    bars = figure.axes[0].containers[0]
-    np.testing.assert_allclose([bar.get_y() for bar in bars], low)
-    np.testing.assert_allclose([bar.get_y() + bar.get_height() for bar in bars], high)
+    (ranges,) = artist(figure, "ranges")
+    x, ends = (values.reshape(21, 3) for values in ranges.get_data())
+    np.testing.assert_array_equal(x, np.repeat(groups.forecast, 3).reshape(21, 3))
+    np.testing.assert_array_equal(ends[:, :2], np.column_stack([low, high]))
+    assert np.isnan(ends[:, 2]).all()
     beyond = (groups.frequency < low - 1e-9) | (groups.frequency > high + 1e-9)
     assert beyond[4] and not beyond.all()
     found = dots(figure)
     np.testing.assert_array_equal(found["outside"].get_offsets()[:, 0], groups.forecast[beyond])
     np.testing.assert_array_equal(found["observed"].get_offsets()[:, 0], groups.forecast[~beyond])
-    assert found["outside"].get_label() == f"outside the band ({beyond.sum()} of 21)"
+    assert f"{beyond.sum()} of 21 dots outside, " in words(figure)
     assert tuple(found["outside"].get_edgecolor()[0]) == to_rgba(VERMILION)
     assert tuple(found["observed"].get_facecolor()[0]) == to_rgba(BLUE)
-    assert "80 % band if calibrated" in [t.get_text() for t in figure.legends[0].get_texts()]
+    names = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert {"80 % range of a dot", "80 % band of the curve", "best re-reading"} <= set(names)
 
 
-def test_area_of_the_band_in_bins():
+def test_number_expected_outside_is_that_of_simulations():
+    forecast, trials = np.array([0.02, 0.3, 0.5, 0.77]), np.array([30.0, 20, 500, 1])
+    low, high = consistency_band(forecast, trials, 0.9)
+    rng = np.random.default_rng(8)
+    drawn = rng.binomial(trials.astype(int), forecast, (40_000, 4)) / trials
+    outside = ((drawn < low - 1e-9) | (drawn > high + 1e-9)).sum(axis=1)
+    expected = expected_outside(forecast, trials, 0.9)
+    assert expected == pytest.approx(outside.mean(), abs=0.008)
+    assert 0.05 < expected < 0.4
+
+
+def test_curve_and_band_are_those_of_all_forecasts():
+    y, p = calibrated(900, seed=15)
+    figure = reliability_diagram(y, p)
+    cells = slow_cells(y, p)
+    fit = slow_isotonic(cells.frequency, cells.weight)
+    (curve,), (band,) = artist(figure, "curve"), artist(figure, "band")
+    np.testing.assert_allclose(np.interp(cells.forecast, *curve.get_data()), fit, atol=0.002)
+    # The band goes round the diagonal: along the lower end, and back along the upper one.
+    corners = band.get_xy()
+    turn = int(corners[:, 0].argmax())
+    low = np.interp(cells.forecast, *corners[: turn + 1].T)
+    inner = slice(1, -1)  # where the ends meet, there are two heights
+    low, high = low[inner], np.interp(cells.forecast[inner], *corners[turn + 1 :][::-1].T)
+    slow = slow_curve(cells, draws=400)
+    between = cells.forecast[inner]
+    assert np.all(low <= between + 0.003) and np.all(high >= between - 0.003)
+    np.testing.assert_allclose(low, slow.low[inner], atol=0.06)
+    np.testing.assert_allclose(high, slow.high[inner], atol=0.06)
+    assert max(np.abs(low - slow.low[inner]).mean(), np.abs(high - slow.high[inner]).mean()) < 0.02
+
+
+def test_counts_of_continuous_forecasts_are_a_histogram():
     y, p = calibrated(5000, seed=15, forecasts=np.random.default_rng(15).random(4000))
     figure = reliability_diagram(y, p, bins=10)
-    groups = group_events(yes_no_events(y, p), 10)
-    low, high = consistency_band(groups.forecast, groups.trials, 0.9)
-    area = next(c for c in figure.axes[0].collections if "band if" in c.get_label())
-    vertices = area.get_paths()[0].vertices
-    for edge in (low, high):
-        assert all(np.abs(vertices[:, 1] - value).min() < 1e-12 for value in edge)
     assert "of the bins" in words(figure)
     heights = figure.axes[1].patches[0].get_data().values
     np.testing.assert_array_equal(heights, np.histogram(p, 50, (0, 1))[0])
@@ -105,6 +151,16 @@ def test_area_of_the_band_in_bins():
     weighted = reliability_diagram(y, p, bins=10, sample_weight=w).axes[1].patches[0]
     expected = np.histogram(p, 50, (0, 1), weights=w)[0]
     np.testing.assert_allclose(weighted.get_data().values, expected)
+
+
+def test_small_groups_fade():
+    counts = [2, 8, 40, 400]
+    p = np.repeat([0.2, 0.4, 0.6, 0.8], counts)
+    y = np.concatenate(
+        [np.arange(n) < round(n * f) for n, f in zip(counts, (0.2, 0.4, 0.6, 0.8), strict=True)]
+    )
+    opacity = dots(reliability_diagram(y, p))["observed"].get_facecolor()[:, 3]
+    np.testing.assert_allclose(opacity, [0.4, (8 / 30) ** 0.5, 1, 1])
 
 
 def test_a_record_stands_for_what_it_issued():
@@ -142,22 +198,47 @@ def test_rare_and_frequent_events_fill_the_axes():
     rng = np.random.default_rng(17)
     p = rng.beta(0.5, 60, 5000)
     y = rng.random(5000) < p
-    low, high = reliability_diagram(y, p).axes[0].get_xlim()
+    low, high = reliability_diagram(y, p, log_odds=False).axes[0].get_xlim()
     assert low < 0 and p.mean() < high < 0.2
     # The same picture, turned around.
-    turned = reliability_diagram(~y, 1 - p).axes[0].get_xlim()
+    turned = reliability_diagram(~y, 1 - p, log_odds=False).axes[0].get_xlim()
     np.testing.assert_allclose(turned, (1 - high, 1 - low), atol=0.02)
+
+
+def test_rare_and_frequent_events_have_log_odds():
+    rng = np.random.default_rng(17)
+    p = rng.beta(2, 80, 5000)
+    y = rng.random(5000) < p
+    figure = reliability_diagram(y, p)
+    main, counts = figure.axes
+    assert main.get_xscale() == main.get_yscale() == counts.get_xscale() == "logit"
+    names = [label.get_text() for label in counts.get_xticklabels()]
+    assert {"1 %", "10 %"} <= set(names)
+    for tick, name in zip(counts.get_xticks(), names, strict=True):
+        assert name == "0" or float(name.removesuffix(" %")) == pytest.approx(100 * tick)
+    # No event is lost, and dots stand where they should.
+    assert counts.patches[0].get_data().values.sum() == 5000
+    groups = group_events(yes_no_events(y, p))
+    low, high = main.get_xlim()
+    np.testing.assert_array_equal(all_dots(figure)[:, 1], np.clip(groups.frequency, low, high))
+    turned = reliability_diagram(~y, 1 - p).axes[0].get_xlim()
+    np.testing.assert_allclose(turned, (1 - high, 1 - low), rtol=0.1)
+    assert reliability_diagram(y, p, log_odds=False).axes[0].get_xscale() == "linear"
+    assert reliability_diagram([0, 1], [0.4, 0.6], log_odds=True).axes[0].get_xscale() == "logit"
 
 
 @pytest.mark.parametrize(
     ("y", "p"),
     [([0], [0.0]), ([1], [1.0]), ([1], [0.0]), ([0.5], [0.5]), ([0] * 9, [0.3] * 9)],
 )
-@pytest.mark.parametrize("bins", [None, 1, 5])
-def test_smallest_data(y, p, bins):
-    figure = reliability_diagram(y, p, bins=bins)
+@pytest.mark.parametrize(("bins", "log_odds"), [(None, None), (1, None), (5, True)])
+def test_smallest_data(y, p, bins, log_odds):
+    figure = reliability_diagram(y, p, bins=bins, log_odds=log_odds)
     figure.savefig(io.BytesIO(), format="png")
-    assert all_dots(figure)[:, :2].tolist() == [[p[0], y[0]]]
+    shown = np.array([[p[0], y[0]]])
+    if log_odds:
+        shown = np.clip(shown, *figure.axes[0].get_xlim())
+    assert all_dots(figure)[:, :2].tolist() == shown.tolist()
 
 
 @pytest.mark.parametrize("draw", [reliability_diagram, calibration_history])
@@ -177,8 +258,20 @@ def test_given_axes_are_used():
     assert calibration_history(y, p, ax=second) is figure
     assert first.get_ylabel() == "observed frequency" and first.get_legend() is not None
     assert second.get_xlabel() == "events"
-    assert [axes.get_xlabel() for axes in left.axes] == ["", "forecast probability"]
+    assert [axes.get_xlabel() for axes in first.child_axes] == ["forecast probability"]
     figure.savefig(io.BytesIO(), format="png")
+    # All that is written lies within the figure.
+    box = first.child_axes[0].get_tightbbox()
+    assert box.y0 >= 0 and box.x0 >= 0
+
+
+def test_counts_take_a_strip_of_axes_without_a_layout():
+    figure = Figure(figsize=(5, 5))
+    y, p = calibrated(400, seed=19)
+    reliability_diagram(y, p, ax=figure.subplots())
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "forecast probability"]
+    figure.savefig(io.BytesIO(), format="png")
+    assert figure.axes[1].get_tightbbox().y0 >= 0
 
 
 def test_no_global_state():
@@ -191,6 +284,12 @@ def test_no_global_state():
         "for draw in (r.reliability_diagram, r.calibration_history):\n"
         "    draw(y, p).savefig(BytesIO(), format='png')\n"
         "    draw(y, p, ax=Figure().subplots()).savefig(BytesIO(), format='svg')\n"
+        "from numpy import array\n"
+        "from fullswap.metrics.cells import Cells\n"
+        "from fullswap.metrics.corp import decompose\n"
+        "cells = Cells.of_events(array(y, float), array(p))\n"
+        "r.draw_benefit(cells), r.draw_murphy({'a': cells}), r.draw_evidence([1, 2], [0.1, 0.2])\n"
+        "r.draw_plane({'a': decompose(cells)})\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -264,6 +363,7 @@ def test_bad_events(draw, arguments, message):
         (dict(band=1.0), "band must .*, got 1.0"),
         (dict(band=np.nan), "band must .*, got nan"),
         (dict(band="wide"), "band must .*, got 'wide'"),
+        (dict(log_odds="yes"), "log_odds must be None, True or False, got 'yes'"),
         (dict(grid=[0, 1.5]), r"grid must lie in \[0, 1\], got 1.5 at position 1"),
         (dict(grid=[]), r"grid must have shape .*, got \(0,\)"),
     ],

@@ -1,19 +1,27 @@
 """Pictures of calibration and of equilibria, drawn with matplotlib (the extra ``plot``).
 
 Every function returns a `matplotlib.figure.Figure` of its own, or draws on the axes it is given;
-pyplot and its global state are not touched. ``figure.savefig("name.svg")`` writes it.
+pyplot and its global state are not touched. Colours of text and background follow the settings
+of matplotlib at the time. ``figure.savefig("name.svg")`` writes it.
+
+Functions called ``draw_…`` take parts of a check that are known already.
 """
 
+from fullswap.report.benefit import draw_benefit
+from fullswap.report.classes import draw_classes
 from fullswap.report.decisions import decision_curve
+from fullswap.report.evidence import draw_evidence
 from fullswap.report.history import calibration_history
 from fullswap.report.joint import joint_distribution
+from fullswap.report.murphy import draw_murphy
+from fullswap.report.plane import draw_plane
 from fullswap.report.players import marginals
-from fullswap.report.reliability import reliability_diagram
+from fullswap.report.reliability import draw_reliability, reliability_diagram
+from fullswap.report.segments import draw_segments
+from fullswap.report.windows import draw_windows
 
 __all__ = [
-    "calibration_history",
-    "decision_curve",
-    "joint_distribution",
-    "marginals",
-    "reliability_diagram",
-]
+    "calibration_history", "decision_curve", "draw_benefit", "draw_classes", "draw_evidence",
+    "draw_murphy", "draw_plane", "draw_reliability", "draw_segments", "draw_windows",
+    "joint_distribution", "marginals", "reliability_diagram",
+]  # fmt: skip

@@ -29,7 +29,7 @@ def draw_benefit(
     """Net benefit of acting when the forecast is at or above a threshold.
 
     Found events minus false alarms, a false alarm at threshold t weighing t/(1 − t), per 100
-    events. Beside it acting always, and never, which is worth 0. [VE06].
+    events (Vickers, Elkin 2006). Beside it acting always, and never, which is worth 0.
 
     Parameters
     ----------

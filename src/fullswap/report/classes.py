@@ -12,7 +12,7 @@ from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import Curve
 from fullswap.report import style
 from fullswap.report.bands import consistency_band
-from fullswap.report.reliability import draw_panel, reliability_scale
+from fullswap.report.panel import draw_panel, reliability_scale
 from fullswap.report.scale import Scale
 
 if TYPE_CHECKING:

@@ -65,18 +65,17 @@ def draw_evidence(
     places = checks.vector("positions", positions)
     heights = checks.vector("log10", log10, len(places))
     level = math.log10(checks.number("threshold", threshold, above=0.0))
-    checks.refuse_at("log10", "be numbers, not NaN", heights, np.isnan(heights))
+    start = None if since is None else checks.number("since", since)
+    when = np.sort(checks.vector("alarms", alarms)) if len(alarms) else np.array([])
     if labels is not None:
         checks.same_length("labels", labels, "positions", len(places))
-    finite = heights[np.isfinite(heights)]
-    low, high = _limits(finite, level)
-    shown = np.clip(heights, low, high)
+    low, high = _limits(heights, level)
 
     ax = style.axes_of(ax, 5.4, 3.2)
     # One event alone is a point, not a line.
-    kept = corners(places, shown)
+    kept = corners(places, heights)
     ax.plot(
-        places[kept], shown[kept], color=style.main(), linewidth=1.6, zorder=2.5, gid="evidence",
+        places[kept], heights[kept], color=style.main(), linewidth=1.6, zorder=2.5, gid="evidence",
         marker="o" if len(places) == 1 else "", markersize=4,
     )  # fmt: skip
     ax.axhline(0.0, color=style.line(), linewidth=0.8, zorder=1.2, gid="none")
@@ -89,13 +88,12 @@ def draw_evidence(
     _name_ticks(ax, low, high)
     _set_times(ax, places, labels)
     _write(ax, f"strong evidence: {style.figures(threshold)}", (0.01, level), upright=False)
-    if since is not None:
-        start = checks.number("since", since)
+    if start is not None:
         ax.axvline(start, color=style.line(), linewidth=1.1, linestyle=(0, (2, 2)), gid="since")
         _write(ax, f"since {_moment(start, places, labels)}", (start, 0.98), upright=True)
-    lines = [f"evidence now {odds(heights[-1])}, at most {odds(float(heights.max()))}"]
-    if len(alarms):
-        lines.append(_draw_alarms(ax, alarms, places, shown))
+    lines = [f"evidence now {odds(float(heights[-1]))}, at most {odds(float(heights.max()))}"]
+    if len(when):
+        lines.append(_draw_alarms(ax, when, places, heights))
     style.head(ax, None, lines, fold=True)
     return style.root_figure(ax)
 
@@ -108,8 +106,6 @@ def odds(log10: float) -> str:
     >>> odds(3.0), odds(-3.0), odds(0.1), odds(4.73), odds(20.2)
     ('1,000 : 1', '1 : 1,000', '1.3 : 1', '54,000 : 1', '$10^{20}$ : 1')
     """
-    if math.isinf(log10):
-        return "without limit" if log10 > 0 else "none"
     size = abs(log10)
     if size <= WRITTEN_OUT:
         number = f"{float(f'{10**size:.1e}'):,.10g}"
@@ -118,10 +114,10 @@ def odds(log10: float) -> str:
     return f"{number} : 1" if log10 >= 0 else f"1 : {number}"
 
 
-def _limits(finite: Vector, level: float) -> tuple[float, float]:
+def _limits(heights: Vector, level: float) -> tuple[float, float]:
     """From below the evidence and 1 : 1 to above the evidence and the threshold."""
-    least = min(0.0, float(finite.min(initial=0.0)))
-    most = max(level, float(finite.max(initial=0.0)))
+    least = min(0.0, float(heights.min()))
+    most = max(level, float(heights.max()))
     room = 0.07 * (most - least)
     return least - room, most + room
 
@@ -170,13 +166,12 @@ def _write(ax: Axes, text: str, place: tuple[float, float], upright: bool) -> No
     words.set_bbox(dict(facecolor=style.paper(), alpha=0.75, edgecolor="none", pad=0.8))
 
 
-def _draw_alarms(ax: Axes, alarms: Sequence[int], places: Vector, shown: Vector) -> str:
+def _draw_alarms(ax: Axes, when: Vector, places: Vector, heights: Vector) -> str:
     """Marks on the curve, and their number in words."""
-    when = np.sort(checks.vector("alarms", alarms))
     look: dict[str, Any] = dict(linestyle="", color=style.VERMILION, clip_on=False, gid="alarms")
     if len(when) <= MOST_ALARMS:
         edge: dict[str, Any] = dict(markeredgecolor=style.paper(), markeredgewidth=0.6)
-        at = np.interp(when, places, shown)
+        at = np.interp(when, places, heights)
         ax.plot(when, at, marker="v", markersize=7, zorder=3, **edge, **look)
     else:
         chosen = np.unique(np.linspace(0, len(when) - 1, MOST_MARKS).astype(int))

@@ -1,19 +1,16 @@
-"""Several forecasters side by side: losses at every threshold, and the parts of their scores."""
+"""Several forecasters side by side: losses at every threshold."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fullswap.base import checks
-from fullswap.base.protocols import Points, Vector
 from fullswap.metrics.benefit import murphy
 from fullswap.metrics.cells import Cells
-from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.report import style
+from fullswap.report.plane import LONGEST_NAME, check_models, draw_plane
 from fullswap.report.scale import Scale, scale_of
 from fullswap.report.thin import corners
 
@@ -21,29 +18,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = ["draw_murphy", "draw_plane"]
+
 THETAS = 250
 """Thresholds at which losses are drawn."""
-LONGEST_NAME = 26
-MOST_NAMED = 7
-"""Forecasters that are named beside their dots; more of them get numbers and a key."""
-SPOTS = tuple(
-    (distance * math.cos(turn), distance * math.sin(turn), side)
-    for distance in (7.0, 14.0, 22.0, 30.0)
-    for turn, side in zip(
-        [k * math.pi / 4 for k in range(8)], [0.0, 0.0, 0.5, 1.0, 1.0, 1.0, 0.5, 0.0], strict=True
-    )
-)
-"""Where a name may stand: points right of and above its dot, and the share of it to the left."""
-SAME = 1e-9
-"""Uncertainties as near as this belong to the same outcomes."""
 
 
 def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figure:
-    """Mean loss of those who act from a threshold on, for every threshold. [EGJK16].
+    """Mean loss of those who act from a threshold on, for every threshold.
 
-    Mean elementary scores: a forecaster whose line is nowhere above another's is better for
-    everybody who acts on the forecasts, whatever is at stake. Every proper score is a weighted
-    area under the line.
+    Mean elementary scores (Ehm, Gneiting, Jordan, Krüger 2016): a forecaster whose line is nowhere
+    above another's is better for everybody who acts on the forecasts, whatever is at stake. Every
+    proper score is a weighted area under the line.
 
     Parameters
     ----------
@@ -52,7 +38,7 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
     ax
         Axes to draw on, by default a new figure.
     """
-    _some("models", models)
+    check_models(models)
     scale = _scale(list(models.values()))
     thetas = scale.edges(THETAS) if scale.log_odds else np.linspace(0, 1, THETAS + 1)
     curves = {name: murphy(cells, thetas) for name, cells in models.items()}
@@ -77,65 +63,6 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
     return style.root_figure(ax)
 
 
-def draw_plane(
-    models: Mapping[str, ScoreDecomposition],
-    *,
-    score: str = "Brier score",
-    ax: Axes | None = None,
-) -> Figure:
-    """Miscalibration and discrimination of several forecasters: the better, the further top left.
-
-    Along the slanted lines the score is the same: score = miscalibration − discrimination +
-    uncertainty. They are drawn if all forecasters face the same uncertainty.
-
-    Parameters
-    ----------
-    models
-        Name ↦ parts of the score. Infinite ones are left out, and counted.
-    score
-        What the score is called.
-    ax
-        Axes to draw on, by default a new figure. With many forecasters a key stands below.
-    """
-    _some("models", models)
-    finite = {
-        style.plain(str(name), LONGEST_NAME): parts
-        for name, parts in models.items()
-        if math.isfinite(parts.miscalibration) and math.isfinite(parts.discrimination)
-    }
-    numbered = len(finite) > MOST_NAMED
-    main = style.axes_of(ax, 5.2, 3.9 + (0.06 * len(finite) if numbered else 0))
-    dots = np.array([(part.miscalibration, part.discrimination) for part in finite.values()])
-    dots = dots.reshape(-1, 2)
-    (left, right), (bottom, top) = (_limits(column) for column in dots.T)
-    main.set(xlim=(left, right), ylim=(bottom, top))
-    style.tidy(main)
-    main.set(xlabel=f"miscalibration ({score})", ylabel=f"discrimination ({score})")
-    main.locator_params(nbins=5)
-    uncertainties = np.array([part.uncertainty for part in finite.values()])
-    lines = ["better to the top left"]
-    if len(finite) and np.ptp(uncertainties) <= SAME * (1 + abs(uncertainties[0])):
-        _draw_scores(main, float(uncertainties[0]))
-        lines[0] += f"; slanted: the same {score}"
-    if len(finite) < len(models):
-        lines.append(f"{len(models) - len(finite)} not shown: infinite {score}")
-    main.plot(
-        dots[:, 0], dots[:, 1], "o", color=style.main(), markersize=6.5, zorder=3, gid="dots",
-        markeredgecolor=style.paper(), markeredgewidth=0.6, clip_on=False,
-    )  # fmt: skip
-    style.head(main, None, lines, fold=True, lift=15)
-    if numbered:
-        # The best first.
-        order = sorted(finite, key=lambda name: finite[name].score)
-        ranks = {name: str(k + 1) for k, name in enumerate(order)}
-        _write_key(main, [f"{ranks[name]} {name}" for name in order])
-        names = [ranks[name] for name in finite]
-    else:
-        names = list(finite)
-    _draw_names(main, dots, names)
-    return style.root_figure(main)
-
-
 def _scale(models: list[Cells]) -> Scale:
     """Log-odds where all forecast mostly rare, or mostly common, events; else the unit interval."""
     scales = [scale_of(cells, np.array([cells.yes.sum() / cells.total])) for cells in models]
@@ -143,94 +70,3 @@ def _scale(models: list[Cells]) -> Scale:
         return Scale(0.0, 1.0, False)
     low, high = min(scale.low for scale in scales), max(scale.high for scale in scales)
     return Scale(low, high, True)
-
-
-def _some(name: str, models: object) -> None:
-    if not isinstance(models, Mapping) or not len(models):
-        checks.refuse(name, "be a mapping with one entry at least", models)
-
-
-def _limits(values: Vector) -> tuple[float, float]:
-    if not len(values):
-        return 0.0, 1.0
-    low, high = float(values.min()), float(values.max())
-    room = max(0.16 * (high - low), 0.12 * high, 1e-4)
-    return max(low - room, -0.03 * (high + room)), high + room
-
-
-def _draw_scores(ax: Axes, uncertainty: float) -> None:
-    """Lines of equal score, with their scores where they leave the picture."""
-    from matplotlib.ticker import MaxNLocator
-
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    lowest, highest = left - top + uncertainty, right - bottom + uncertainty
-    ticks = MaxNLocator(7, steps=[1, 2, 5, 10]).tick_values(lowest, highest)
-    scores = np.array([tick for tick in ticks if lowest < tick < highest])
-    digits = max(0, -math.floor(math.log10(scores[1] - scores[0]) + 1e-9)) if len(scores) > 1 else 3
-    for value in scores:
-        shift = uncertainty - value
-        ends = np.array([left, right])
-        ax.plot(
-            ends, ends + shift, color=style.line(), linewidth=0.6, linestyle=(0, (4, 3)), zorder=1,
-            scalex=False, scaley=False, gid="scores",
-        )  # fmt: skip
-        at_top = top - shift <= right
-        x, y = (top - shift, top) if at_top else (right, right + shift)
-        text = ax.annotate(
-            f"{value:.{digits}f}", (x, y), (0, 2) if at_top else (3, 0),
-            textcoords="offset points", ha="center" if at_top else "left",
-            va="bottom" if at_top else "center", fontsize=style.SMALL - 1.5, color=style.line(),
-        )  # fmt: skip
-        text.set_gid("score")
-
-
-def _draw_names(ax: Axes, dots: Points, names: list[str]) -> None:
-    """Words beside the dots, each where it hides least of others, one after the other."""
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    # Points of the page: the axes may still change their size a little.
-    width, height = 72 * style.inches_of(ax), 72 * style.inches_of(ax, wide=False)
-    places = (dots - [left, bottom]) / [right - left, top - bottom] * [width, height]
-    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in places]
-    for (x, y), dot, name in zip(places, dots, names, strict=True):
-        long, tall = 1.1 * 72 * style.LETTER * len(name), 1.2 * style.SMALL
-        costs, boxes = [], []
-        for dx, dy, side in SPOTS:
-            x0, y0 = x + dx - side * long, y + dy - tall / 2
-            box = (x0, y0, x0 + long, y0 + tall)
-            outside = max(0.0, -x0, box[2] - width - 12, -y0, box[3] - height)
-            hidden = sum(_overlap(box, other) for other in taken)
-            costs.append(hidden + 40 * outside + 0.15 * math.hypot(dx, dy))
-            boxes.append(box)
-        best = int(np.argmin(costs))
-        taken.append(boxes[best])
-        dx, dy, side = SPOTS[best]
-        far = math.hypot(dx, dy) > 10
-        thread = dict(arrowstyle="-", color=style.line(), linewidth=0.5, shrinkA=0, shrinkB=3)
-        ax.annotate(
-            name, tuple(dot), (dx, dy), textcoords="offset points", va="center", zorder=4,
-            ha={0.0: "left", 0.5: "center", 1.0: "right"}[side], annotation_clip=False,
-            arrowprops=thread if far else None, **style.note(),
-        )  # fmt: skip
-
-
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    tall = min(one[3], other[3]) - max(one[1], other[1])
-    return max(wide, 0.0) * max(tall, 0.0)
-
-
-def _write_key(ax: Axes, entries: list[str]) -> None:
-    """The names to the numbers, below the axes, line by line."""
-    letters = int((style.inches_of(ax) + 0.2) / style.LETTER)
-    lines = [entries[0]]
-    for entry in entries[1:]:
-        longer = f"{lines[-1]} · {entry}"
-        if len(longer) <= letters:
-            lines[-1] = longer
-        else:
-            lines.append(entry)
-    below = ax.annotate(
-        "\n".join(lines), (0, 0), (-14, -40), xycoords="axes fraction",
-        textcoords="offset points", va="top", ha="left", linespacing=1.4, **style.note(),
-    )  # fmt: skip
-    below.set_gid("key")

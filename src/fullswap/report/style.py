@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -214,7 +214,7 @@ def time_ticks(ax: Axes, places: Sequence[float], labels: Sequence[str]) -> None
     ax.set_xticks([float(places[k]) for k in chosen], [plain(str(labels[k])) for k in chosen])
 
 
-def whole_ticks(ax: Axes, which: str, ticks: int, integer: bool = True) -> None:
+def whole_ticks(ax: Axes, which: Literal["x", "y"], ticks: int, integer: bool = True) -> None:
     """A few ticks with numbers written out: 1,000,000."""
     ax.locator_params(axis=which, nbins=ticks, integer=integer)
     axis = ax.xaxis if which == "x" else ax.yaxis
