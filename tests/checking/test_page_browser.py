@@ -1,41 +1,61 @@
 """The page in a browser: nothing fetched, nothing cut off, readable in both themes."""
 
 import pytest
-from browser import chromium
 from sample_check import HOSTILE, comparison, sample
 
+from browser import chromium
 from fullswap.checking.page import fragment_of, page_of, page_of_comparison
 
 CONTRASTS = """() => {
-  const parse = c => { const m = c.match(/[\\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m };
-  const over = (a, b) => [0, 1, 2].map(i => a[i] * a[3] + b[i] * (1 - a[3])).concat(1);
-  const light = c => { const [r, g, b] = c.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-    return .2126 * r + .7152 * g + .0722 * b };
-  const behind = e => { const layers = [];
-    for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
-      if (c[3] > 0) layers.push(c); if (c[3] == 1) break }
-    return layers.reverse().reduce((b, c) => over(c, b), [255, 255, 255, 1]) };
-  const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const node = walker.currentNode, e = node.parentElement;
-    if (!node.data.trim() || e.closest('script, style')) continue;
-    const style = getComputedStyle(e), inside = e.closest('svg');
-    const colour = parse(inside ? style.fill : style.color), ground = behind(e);
-    for (let up = e; up; up = up.parentElement) colour[3] *= Number(getComputedStyle(up).opacity);
-    const a = light(over(colour, ground)), b = light(ground);
-    found.push([(Math.max(a, b) + .05) / (Math.min(a, b) + .05), Boolean(inside), node.data.trim()]);
+  const parse = c => {
+    const m = c.match(/[\\d.]+/g).map(Number)
+    return m.length < 4 ? [...m, 1] : m
   }
-  return found }"""
-HEADINGS = (
-    "() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => Number(h.tagName[1]))"
-)
+  const over = (a, b) => [0, 1, 2].map(i => a[i] * a[3] + b[i] * (1 - a[3])).concat(1)
+  const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4
+  const light = c => {
+    const [r, g, b] = c.map(v => linear(v / 255))
+    return .2126 * r + .7152 * g + .0722 * b
+  }
+  const behind = e => {
+    const layers = []
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor)
+      if (c[3] > 0) layers.push(c)
+      if (c[3] == 1) break
+    }
+    return layers.reverse().reduce((b, c) => over(c, b), [255, 255, 255, 1])
+  }
+  const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.trim(), e = walker.currentNode.parentElement
+    if (!text || e.closest('script, style')) continue
+    const style = getComputedStyle(e), inside = Boolean(e.closest('svg')), ground = behind(e)
+    const colour = parse(inside ? style.fill : style.color)
+    for (let up = e; up; up = up.parentElement)
+      colour[3] *= Number(getComputedStyle(up).opacity)
+    const a = light(over(colour, ground)), b = light(ground)
+    found.push([(Math.max(a, b) + .05) / (Math.min(a, b) + .05), inside, text])
+  }
+  return found
+}"""
+HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')]
+  .map(h => Number(h.tagName[1]))"""
 OVERFLOW = "() => [document.scrollingElement.scrollWidth, innerWidth]"
-NAMELESS = """() => [...document.querySelectorAll('svg')].filter(s => s.getAttribute('aria-hidden') != 'true'
-  && !(s.getAttribute('role') == 'img' && s.getAttribute('aria-label'))).length"""
-OUTSIDE = """() => [...document.querySelectorAll('svg.picture')].flatMap(svg => { const box = svg.parentElement.getBoundingClientRect();
-  return [...svg.querySelectorAll('text')].filter(t => { const b = t.getBoundingClientRect();
-    return b.left < box.left || b.right > box.right  || b.top < box.top  || b.bottom > box.bottom  })
-    .map(t => t.textContent) })"""
+NAMELESS = """() => [...document.querySelectorAll('svg:not([aria-hidden=true])')]
+  .filter(s => s.getAttribute('role') != 'img' || !s.getAttribute('aria-label')).length"""
+OUTSIDE = """() => [...document.querySelectorAll(':not(.scroll) > svg.picture')].flatMap(svg => {
+  const box = svg.parentElement.getBoundingClientRect()
+  const cut = b => b.left < box.left || b.right > box.right
+    || b.top < box.top || b.bottom > box.bottom
+  return [...svg.querySelectorAll('text')]
+    .filter(t => cut(t.getBoundingClientRect())).map(t => t.textContent)
+})"""
+FOCUS = """() => {
+  const e = document.activeElement, s = getComputedStyle(e)
+  return [e.getAttribute('role'), s.outlineStyle, parseFloat(s.outlineWidth),
+    e.scrollWidth > e.clientWidth]
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +141,7 @@ def test_same_text_without_scripts(opened):
 def test_tables_scroll_by_keyboard_with_visible_focus(opened):
     tab = opened("page", viewport={"width": 360, "height": 740})
     tab.keyboard.press("Tab")
-    focused = tab.evaluate("""() => { const e = document.activeElement, s = getComputedStyle(e);
-      return [e.getAttribute('role'), s.outlineStyle, parseFloat(s.outlineWidth), e.scrollWidth > e.clientWidth] }""")
+    focused = tab.evaluate(FOCUS)
     assert focused == ["region", "solid", 3, True]
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fullswap.checking import page_parts as parts
-from fullswap.checking.page_parts_figures import Picture, picture_of, pictures_of
+from fullswap.checking.page_parts_figures import WIDTH, Picture, picture_of, pictures_of
 from fullswap.checking.page_parts_svg import MISSING, Palette, themed_svg
-from fullswap.checking.page_parts_words import counted, odds, points, score, share, unbroken
+from fullswap.checking.page_parts_words import counted, odds, points, score, share, typeset
+from fullswap.report.murphy import MOST_NAMED
+from fullswap.report.style import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_SEGMENTS = 50
 """Rows of the table of segments; the rest are counted."""
@@ -92,7 +97,7 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
         checks=checks,
         lowest=lowest,
         plane=plane,
-        plane_svg=themed_svg(comparison.plot, "f-plane", plane.label, palette),
+        plane_svg=themed_svg(lambda: _plane(comparison), "f-plane", plane.label, palette),
         pictures={
             name: picture_of(check, "reliability", palette, f"f{place}")
             for place, (name, check) in enumerate(checks.items())
@@ -101,6 +106,15 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
         answers={name: parts.answers_of(check) for name, check in checks.items()},
         data=_data(comparison),
     )
+
+
+def _plane(comparison: Any) -> Figure:
+    """The plane of all models, narrow unless a key stands beside it."""
+    if len(comparison.checks) > MOST_NAMED:
+        return cast("Figure", comparison.plot())
+    figure = new_figure(WIDTH, 0.85 * WIDTH, arranged=True)
+    comparison.plot(ax=figure.add_subplot())
+    return figure
 
 
 def _filled(template: str, palette: Palette, **values: Any) -> str:
@@ -138,7 +152,7 @@ def _environment() -> Any:
         odds=odds,
         share=share,
         counted=counted,
-        unbroken=unbroken,
+        typeset=typeset,
         kind=parts.KINDS.__getitem__,
     )
     environment.filters["safe_svg"] = Markup

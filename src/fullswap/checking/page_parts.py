@@ -15,7 +15,7 @@ from fullswap.checking.page_parts_words import (
     times,
 )
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, TOO_LITTLE, directions
-from fullswap.checking.words import at, capital, percent
+from fullswap.checking.words import at, capital
 
 KINDS = {MISCALIBRATED: "off", LITTLE: "little", NO_EVIDENCE: "quiet", TOO_LITTLE: "unsaid"}
 """Verdicts, and the word for each in the style sheet."""
@@ -104,11 +104,12 @@ def what_cost(check: Any) -> Answer:
     """Parts of the scores, and what recalibrating gives."""
     brier, log_loss, gained = check.brier, check.log_loss, check.recalibrated
     floor = "" if brier.chance is None else f"Chance alone would show {score(brier.chance)}. "
+    names = {"score": "Score", "miscalibration": "Miscalibration",
+             "discrimination": "− Discrimination", "uncertainty": "+ Uncertainty"}  # fmt: skip
     rows = [
-        (name, score(getattr(brier, part)), "–" if log_loss is None else score(getattr(log_loss, part)))
-        for name, part in (("Score", "score"), ("Miscalibration", "miscalibration"),
-                           ("− Discrimination", "discrimination"), ("+ Uncertainty", "uncertainty"))
-    ]  # fmt: skip
+        (name, score(getattr(brier, part)), score(getattr(log_loss, part)) if log_loss else "–")
+        for part, name in names.items()
+    ]
     if log_loss is None:
         rows[0] = *rows[0][:2], score(check.metrics.get("log_loss"))
     lines = []
@@ -138,7 +139,7 @@ def how_sure(check: Any) -> Answer:
     lines = [
         Line("Evidence now", odds(evidence.log10)),
         Line("Counts as evidence", f"{check.settings['threshold']:,.3g} : 1 or more"),
-        Line("One look only", percent(check.chance.level),
+        Line("One look only", f"{round(100 * check.chance.level, 1):g} %",
              "of calibrated records are this far off or further"),
     ]  # fmt: skip
     if most > 0:

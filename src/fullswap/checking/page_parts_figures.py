@@ -139,7 +139,7 @@ def _reliability(check: Any) -> str:
             f"leaves its band, saying {percent(stretch.says)} where {percent(stretch.happens)} "
             "happen"
         )
-    return f"{start}: {where}; {points(check.error)} off on average."
+    return f"{start}: {where}; {points(check.bins.error)} off on average."
 
 
 def _evidence(check: Any) -> str:

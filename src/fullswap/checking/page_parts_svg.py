@@ -89,8 +89,8 @@ def themed_svg(draw: Callable[[], Figure], name: str, label: str, palette: Palet
     width = LARGEST * float(box.split()[2]) * 96 / 72
     black = palette.variable("#000000")  # which is meant where no colour is written
     head = (
-        f'<svg class="picture" viewBox="{box}" style="max-width:{width:.0f}px;fill:{black}" role="img" '
-        f'aria-label="{escape(label)}" stroke-linejoin="round">'
+        f'<svg class="picture" viewBox="{box}" style="max-width:{width:.0f}px;fill:{black}" '
+        f'role="img" aria-label="{escape(label)}" stroke-linejoin="round">'
     )
     return f"{head}{''.join(map(writer.written, root))}</svg>"
 
@@ -102,7 +102,7 @@ def _drawn(draw: Callable[[], Figure]) -> str:
     except ImportError as error:
         raise ImportError(MISSING) from error
     written = StringIO()
-    look = {"svg.fonttype": "none", "svg.hashsalt": "fullswap", "savefig.facecolor": "auto"}
+    look = {"svg.fonttype": "none", "svg.hashsalt": "fullswap", "axes.labelsize": 9}
     with style.context(["default", look]), warnings.catch_warnings():
         # Browsers bring fonts for what the measuring font lacks.
         warnings.filterwarnings("ignore", message="(Glyph|Matplotlib currently does not)")

@@ -56,16 +56,19 @@ def score(value: float | None) -> str:
 
 
 def times(log10: float) -> str:
-    """Ten to this power, rounded down to two figures.
+    """Ten to this power in round words, rounded down to two figures.
 
     Examples
     --------
-    >>> times(3.61), times(14.2)
-    ('4,000', '10¹⁴')
+    >>> times(3.61), times(6.51), times(10.95), times(14.2), times(0.2)
+    ('4,000', '3.2 million', '89 billion', '10¹⁴', '1.5')
     """
+    for size, word in ((9, " billion"), (6, " million")):
+        if size <= log10 < 12:
+            return times(log10 - size) + word
     if log10 < 1:
         return f"{math.floor(10 ** (1 + log10) + 1e-9) / 10:g}"
-    return re.sub(r"\^(\d+)", lambda power: power[1].translate(RAISED), times_of(log10))
+    return raised(times_of(log10))
 
 
 def odds(log10: float) -> str:
@@ -112,12 +115,23 @@ def counted(number: int, noun: str, nouns: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
-def unbroken(text: str) -> str:
-    """The text, of which no line ends between a number and its sign.
+def raised(text: str) -> str:
+    """The text with powers of ten as they are written by hand.
 
     Examples
     --------
-    >>> unbroken("says 85 %, at 20 : 1")
-    'says 85\\xa0%, at 20\\xa0:\\xa01'
+    >>> raised("once in 10^43")
+    'once in 10⁴³'
     """
-    return re.sub(r" (?=%)|(?<=\S) (?=: \d)|(?<=\S :) (?=\d)", "\xa0", text)
+    return re.sub(r"(?<=\b10)\^(\d+)", lambda power: power[1].translate(RAISED), text)
+
+
+def typeset(text: str) -> str:
+    r"""The text with powers raised, of which no line ends between a number and its sign.
+
+    Examples
+    --------
+    >>> typeset("says 85 %, at 20 : 1")
+    'says 85\xa0%, at 20\xa0:\xa01'
+    """
+    return re.sub(r" (?=%)|(?<=\S) (?=: \d)|(?<=\S :) (?=\d)", "\xa0", raised(text))
