@@ -143,7 +143,7 @@ class _Stream:
         columns = columns_of(batch)
         assert columns is not None
         named = self._named
-        which = named.get("classes", named.get("p"))
+        which: Any = named.get("classes", named.get("p"))
         given = (
             {name: columns[name] for name in which} if isinstance(which, list) else columns[which]
         )

@@ -51,9 +51,8 @@ class Sums:
         if len(self._parts) == 1:
             return Cells.of_events(*self._parts[0])
         columns: Any = zip(*self._parts, strict=True)
-        return Cells.of_events(
-            *(None if column[0] is None else np.concatenate(column) for column in columns)
-        )
+        joined: list[Any] = [None if c[0] is None else np.concatenate(c) for c in columns]
+        return Cells.of_events(*joined)
 
 
 class Questions:
