@@ -106,8 +106,8 @@ def check(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> chance = rng.random(2000)
-    >>> happened = rng.random(2000) < chance
+    >>> chance = rng.random(10_000)
+    >>> happened = rng.random(10_000) < chance
     >>> bold = np.clip(1.6 * (chance - 0.5) + 0.5, 0.01, 0.99)   # too sure of itself
     >>> check(happened, bold).verdict
     'miscalibrated'

@@ -169,7 +169,7 @@ def percent(share: float) -> str:
     """
     value = 100 * share
     away = min(value, 100 - value) if value <= 100 else value
-    if away >= 9.95 or value in (0, 100):
+    if away >= 2.95 or value in (0, 100):
         return f"{value:.0f} %"
     digits = max(1, 1 - math.floor(math.log10(away))) if away > 0 else 0
     return f"{value:.{digits}f} %"

@@ -25,7 +25,7 @@ def smallest_seen(cells: Cells, threshold: float = 20.0) -> float:
     --------
     >>> import numpy as np
     >>> smallest_seen(Cells.of_events(np.tile([0.0, 1.0], 500), np.full(1000, 0.5)))
-    0.069...
+    0.065
     """
     threshold = checks.number("threshold", threshold, least=1.0)
     wanted = math.log(threshold) + MIXTURE_COST
