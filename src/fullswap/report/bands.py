@@ -10,7 +10,8 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
-from fullswap.metrics.bins import ROUNDING, cube_root, equal_mass
+from fullswap.metrics.bins import ROUNDING as ROUNDING
+from fullswap.metrics.bins import cube_root, equal_mass
 from fullswap.metrics.groups import Groups, distinct_rows, sums_by
 from fullswap.metrics.reading import read_events
 
