@@ -11,7 +11,7 @@ from fullswap.checking import page_parts as parts
 from fullswap.checking.page_parts_figures import WIDTH, Picture, picture_of, pictures_of
 from fullswap.checking.page_parts_svg import MISSING, Palette, themed_svg
 from fullswap.checking.page_parts_words import counted, odds, points, score, share, typeset
-from fullswap.report.murphy import MOST_NAMED
+from fullswap.report.plane import MOST_NAMED
 from fullswap.report.style import new_figure
 
 if TYPE_CHECKING:
