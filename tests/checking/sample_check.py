@@ -15,7 +15,8 @@ from fullswap.metrics.windows import Windows
 from fullswap.report.benefit import draw_benefit
 from fullswap.report.classes import draw_classes
 from fullswap.report.evidence import draw_evidence
-from fullswap.report.murphy import draw_murphy, draw_plane
+from fullswap.report.murphy import draw_murphy
+from fullswap.report.plane import draw_plane
 from fullswap.report.reliability import draw_reliability
 from fullswap.report.segments import draw_segments
 from fullswap.report.windows import draw_windows

@@ -1,9 +1,9 @@
 """The page in a browser: nothing fetched, nothing cut off, readable in both themes."""
 
 import pytest
-from sample_check import HOSTILE, comparison, sample
 
 from browser import chromium
+from checking.sample_check import HOSTILE, comparison, sample
 from fullswap.checking.page import fragment_of, page_of, page_of_comparison
 
 CONTRASTS = """() => {

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
-from sample_check import HOSTILE, comparison, sample
 
+from checking.sample_check import HOSTILE, comparison, sample
 from fullswap import __version__
 from fullswap.checking.page import fragment_of, page_of, page_of_comparison
 from fullswap.checking.page_parts import KINDS, which_way
