@@ -172,7 +172,10 @@ class Check:
         """Write the report to a file: one HTML page that needs nothing else."""
         write_text(path, self.to_html(title))
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         from fullswap.checking.page import fragment_of
 
-        return fragment_of(self)
+        try:
+            return fragment_of(self)
+        except ImportError:  # without the extra, notebooks show the text
+            return None

@@ -164,15 +164,16 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.853), percent(0.0142), percent(0.9996), percent(2.4e-5)
-    ('85 %', '1.4 %', '99.96 %', '0.0024 %')
+    >>> percent(0.853), percent(0.0142), percent(0.9996), percent(2.4e-5), percent(0.001)
+    ('85 %', '1.4 %', '99.96 %', '0.0024 %', '0.1 %')
     """
     value = 100 * share
     away = min(value, 100 - value) if value <= 100 else value
     if away >= 2.95 or value in (0, 100):
         return f"{value:.0f} %"
     digits = max(1, 1 - math.floor(math.log10(away))) if away > 0 else 0
-    return f"{value:.{digits}f} %"
+    text = f"{value:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.')} %"
 
 
 def odds(log10: float) -> str:
