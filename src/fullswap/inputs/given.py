@@ -46,6 +46,8 @@ def from_arrays(
     }  # fmt: skip
     for role, (value, argument) in arguments.items():
         if value is None:
+            if role == "y":
+                checks.refuse(argument, "be outcomes", value)
             continue
         if isinstance(value, str):
             raise ValueError(

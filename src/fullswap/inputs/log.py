@@ -160,7 +160,8 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
     weight = None if given.weight is None else weights(called["sample_weight"], given.weight)
     by = {key: column_of(f"by ({key})", value) for key, value in given.by.items()}
     ids = {key: column_of(f"event ({key})", value) for key, value in given.event.items()}
-    for key, value in {"time": times, "sample_weight": weight, **by, **ids}.items():
+    held = [("time", times), ("sample_weight", weight), *by.items(), *ids.items()]
+    for key, value in held:
         if value is not None:
             checks.same_length(called.get(key, key), value, first, n)
     keep = pair.keep.copy()
