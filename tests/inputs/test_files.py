@@ -47,6 +47,7 @@ SAME = {
     "bz2": bz2.compress(PLAIN),
     "utf-16": PLAIN.decode().encode("utf-16"),
     "parquet": parquet(ROWS),
+    "packed parquet": gzip.compress(parquet(ROWS)),
     "json lines": LINES,
     "json lines with NaN": LINES.replace(b'{"team"', b'{"prob": NaN, "team"'),
     "json array": b"[" + LINES.replace(b"\n", b",\n") + b"]",
@@ -197,6 +198,38 @@ class TestBlocks:
     def test_mixed_numbers_stay_numbers(self, tmp_path: Path, small_blocks: None) -> None:
         content = "".join(f'{{"v": {k if k < 30 else k + 0.5}}}\n' for k in range(60))
         assert read_table(written(tmp_path, content.encode()))["v"].type == pa.float64()
+
+
+class Endless(io.RawIOBase):
+    """The same line again and again, without end."""
+
+    def __init__(self, line: bytes, first: bytes = b"") -> None:
+        self.line, self.rest, self.given = line * 1000, first, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while len(self.rest) < len(buffer):
+            self.rest += self.line
+        buffer[:] = self.rest[: len(buffer)]
+        self.rest = self.rest[len(buffer) :]
+        self.given += len(buffer)
+        assert self.given < 10**8, "all is read before anything is handed on"
+        return len(buffer)
+
+
+@pytest.mark.parametrize("json_lines", [False, True])
+def test_rows_come_before_the_end(json_lines: bool, monkeypatch: Any, small_blocks: None) -> None:
+    monkeypatch.setattr("fullswap.inputs.csv_files.BLOCK", 1 << 12)
+    monkeypatch.setattr("fullswap.inputs.json_files.BLOCK", 1 << 12)
+    line, first = (b'{"v": 0.5}\n', b"") if json_lines else (b"0.5,x\n", b"v,w\n")
+    stream = io.BufferedReader(Endless(line, first))
+    monkeypatch.setattr(sys, "stdin", stream)
+    batches = read_batches("-")
+    for _ in range(20):
+        assert set(next(batches)[1]["v"].to_pylist()) == {0.5}
+    batches.close()  # type: ignore[attr-defined]
 
 
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
