@@ -125,6 +125,13 @@ def test_what_a_log_holds() -> None:
     ]
 
 
+def test_array_with_named_fields() -> None:
+    array = np.array([(1, 0.7), (0, 0.2)], dtype=[("won", "i1"), ("prob", "f4")])
+    log = log_of(array, y="won", p="prob")
+    np.testing.assert_allclose(log.p, [0.7, 0.2], rtol=1e-6)
+    assert log.y.tolist() == [1, 0]
+
+
 def test_names_of_series_are_kept() -> None:
     y, p = pd.Series([1, 0], name="won"), pl.Series("prob", [0.7, 0.2])
     group = pd.Series(["a", "b"], name="league")

@@ -26,6 +26,7 @@ class TestClasses:
 
     @pytest.mark.parametrize("roles", [
         {"classes": ["a", "b", "c"]}, {"p": ["a", "b", "c"], "classes": True},
+        {"p": ["a", "b", "c"], "labels": ["a", "b", "c"]},
     ])  # fmt: skip
     def test_columns_of_a_frame(self, roles: dict[str, Any]) -> None:
         table = {"a": [0.5, 0.1], "b": [0.3, 0.3], "c": [0.2, 0.6], "y": ["c", "b"]}
@@ -84,6 +85,11 @@ class TestModels:
         log = log_of(table, y="y", p=["a", "b", "c"])
         np.testing.assert_allclose(log.models["c"], [0.005, 0.01])
         assert "probabilities: read as percent (all)" in log.notes
+
+    def test_labels_of_yes_no_events_leave_forecasters_apart(self) -> None:
+        table = {"y": ["b", "a"], "p": [0.7, 0.1], "q": [0.6, 0.2], "r": [0.5, 0.5]}
+        assert list(log_of(table, y="y", p=["p", "q"], labels=["a", "b"]).models) == ["p", "q"]
+        assert len(log_of(table, y="y", p=["p", "q", "r"], labels=["a", "b"]).models) == 3
 
     def test_a_list_of_one_is_one(self) -> None:
         log = log_of({"y": [1, 0], "a": [0.7, 0.1]}, y="y", p=["a"])
