@@ -44,10 +44,11 @@ def class_codes(
     column = column_of(name, values)
     if column.kind == "time":
         checks.refuse(name, "be outcomes, not times", str(column.values[0]))
-    codes, found = distinct(column)
+    candidates = _candidates(order, names)
+    codes, found = distinct(column, [label for labels in candidates for label in labels])
     notes: list[str] = []
     places: list[int | None] = []
-    for candidate in _candidates(order, names):
+    for candidate in candidates:
         places = [place_of(value, candidate) for value in found]
         if None not in places:
             order = candidate

@@ -131,7 +131,9 @@ def column_of(name: str, values: Any) -> Column:
 
         return of_series(name, values)
     if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
+        plain_values = np.array(values.data, dtype=object)
+        plain_values[np.ma.getmaskarray(values)] = None
+        values = plain_values
     try:
         array = np.asarray(values)
         if array.dtype.kind == "O" and array.ndim == 0 and isinstance(values, Iterable):

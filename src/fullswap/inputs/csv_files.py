@@ -97,7 +97,7 @@ class Text:
                 use_threads=False, block_size=BLOCK,
             ),
             parse_options=reader.ParseOptions(
-                delimiter=self.separator, newlines_in_values=b'"' in self.source.head,
+                delimiter=self.separator, newlines_in_values=True,
                 invalid_row_handler=put_aside,
             ),
             convert_options=reader.ConvertOptions(
@@ -153,7 +153,8 @@ class Text:
                 line = reader.line_num
                 if row >= bad[:SHOWN][-1][0]:
                     break
-        return [(lines.get(number, number), fields, text) for number, fields, text in bad]
+        behind = lines[row] - row if row in lines else 0
+        return [(lines.get(number, number + behind), fields, text) for number, fields, text in bad]
 
     def notes(self) -> list[str]:
         """What to say about malformed lines."""

@@ -8,18 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base.protocols import Indices, Vector
-from fullswap.inputs.columns import Column, factorise
+from fullswap.inputs.columns import Column
 from fullswap.inputs.outcomes import distinct
 from fullswap.inputs.probabilities import counted
 
 
 def joined_codes(columns: list[Indices]) -> Indices:
     """One code for each combination of codes, in order of first appearance; −1 if one is −1."""
-    joint = columns[0]
+    joint, size = columns[0], int(columns[0].max(initial=0)) + 1
     for codes in columns[1:]:
+        more = int(codes.max(initial=0)) + 1
+        if size * more > 2**62:
+            joint = first_come(joint)
+            size = int(joint.max(initial=0)) + 1
         missing = (joint < 0) | (codes < 0)
-        joint = np.where(missing, -1, joint * (int(codes.max(initial=0)) + 1) + codes)
-        joint = np.unique(joint, return_inverse=True)[1].astype(np.int64) - bool(missing.any())
+        joint, size = np.where(missing, -1, joint * more + codes), size * more
     return first_come(joint)
 
 
@@ -33,23 +36,12 @@ def first_come(codes: Indices) -> Indices:
     return rank[inverse]
 
 
-def codes_of(column: Column) -> tuple[Indices, list[Any]]:
-    """Codes of the values of a column (−1: missing) and what the codes stand for."""
-    if column.kind != "time":
-        return distinct(column)
-    gone = column.missing
-    codes, moments = factorise(np.datetime_as_string(column.values[~gone], unit="auto"))
-    result = np.full(len(column), -1, dtype=np.int64)
-    result[~gone] = codes
-    return result, moments
-
-
 def events_of(columns: dict[str, Column]) -> tuple[Indices, list[str], list[str]]:
     """Codes of events in order of first appearance, their names, and notes.
 
     A row without a name is an event of its own.
     """
-    parts = [codes_of(column) for column in columns.values()]
+    parts = [distinct(column) for column in columns.values()]
     codes = joined_codes([part[0] for part in parts])
     notes = []
     alone = np.flatnonzero(codes < 0)

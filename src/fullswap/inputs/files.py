@@ -70,8 +70,9 @@ def read_batches(
 ) -> Iterator[tuple[int, Any]]:
     """The same, batch by batch: the line number of the first row, and an Arrow record batch.
 
-    At most a few megabytes are held at a time. A column of numbers that meets a text is text from
-    that batch on; those named in ``text`` are text from the start, as names of segments should be.
+    Memory does not grow with the file, except for Parquet from standard input. A column of numbers
+    that meets a text is text from that batch on; those named in ``text`` are text from the start,
+    as names of segments should be.
     Line numbers are those of the file unless it has blank lines or fields with line breaks; in
     Parquet files they count rows from 1. The notes come with the last batch.
     """
@@ -105,7 +106,7 @@ def _parquet(source: Source, path: Any, columns: list[str] | None) -> Any:
     pa = arrow()
     import pyarrow.parquet as pq
 
-    whole = path == "-" or not source.name.endswith((".parquet", ".pq"))
+    whole = source.path is None or source.packed  # else only what is asked for is read
     file = pq.ParquetFile(pa.BufferReader(source.stream.read()) if whole else path)
     for name in columns or ():
         pick(dict.fromkeys(file.schema_arrow.names), "columns", name)

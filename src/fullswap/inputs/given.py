@@ -46,6 +46,8 @@ def from_arrays(
     }  # fmt: skip
     for role, (value, argument) in arguments.items():
         if value is None:
+            if role == "y":
+                checks.refuse(argument, "be outcomes", value)
             continue
         if isinstance(value, str):
             raise ValueError(
@@ -100,17 +102,17 @@ def from_frame(
     if classes is True and not isinstance(p, str) and isinstance(p, Sequence):
         classes, p = p, None
     if classes not in (None, False):
-        if p is not None or not _is_names(classes) or len(classes) < 2:
+        if p is not None or not is_names(classes) or len(classes) < 2:
             checks.refuse("classes", "be names of two or more probability columns", classes)
         given.probability = {str(c): pick(columns, "classes", c) for c in classes}
         given.names["p"] = [str(c) for c in classes]
         given.called["p"] = f"columns {listed(classes, 4)}"
     else:
         value = _role(given, columns, "p", p)
-        if _is_names(p) and len(p) > 1:
+        if is_names(p) and len(p) > 1:
             given.models = value
         else:
-            given.probability = next(iter(value.values())) if _is_names(p) else value
+            given.probability = next(iter(value.values())) if is_names(p) else value
     given.time = _role(given, columns, "time", time)
     given.due = _role(given, columns, "due", due)
     given.weight = _role(given, columns, "sample_weight", sample_weight)
@@ -118,7 +120,7 @@ def from_frame(
         if value is not None:
             names = [value] if isinstance(value, str) else value
             found = _role(given, columns, role, names)
-            setattr(given, role, found if _is_names(names) else _named(role, value))
+            setattr(given, role, found if is_names(names) else _named(role, value))
             given.names[role] = list(getattr(given, role))
     used = {str(v) for held in given.names.values() for v in (held if isinstance(held, list)
                                                               else [held])}  # fmt: skip
@@ -126,7 +128,8 @@ def from_frame(
     return given
 
 
-def _is_names(value: Any) -> bool:
+def is_names(value: Any) -> bool:
+    """Whether these are names of columns, one or more."""
     return (
         isinstance(value, Sequence) and not isinstance(value, str)
         and len(value) > 0 and all(isinstance(v, str) for v in value)
@@ -140,7 +143,7 @@ def _role(given: Given, columns: Columns, role: str, value: Any) -> Any:
     if isinstance(value, str) or (isinstance(value, int) and str(value) in columns):
         given.names[role], given.called[role] = str(value), f"column {value}"
         return pick(columns, role, value)
-    if _is_names(value):
+    if is_names(value):
         given.names[role] = list(value) if len(value) > 1 else value[0]
         given.called[role] = (
             f"columns {listed(value, 4)}" if len(value) > 1 else f"column {value[0]}"

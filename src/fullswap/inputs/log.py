@@ -17,6 +17,7 @@ from fullswap.inputs.frames import columns_of
 from fullswap.inputs.given import Given
 from fullswap.inputs.moments import in_order, moments
 from fullswap.inputs.notice import notice_dates, notice_repeats
+from fullswap.inputs.outcomes import label_list
 from fullswap.inputs.pairs import Pair, read_pair
 from fullswap.inputs.rows import (
     cut,
@@ -91,7 +92,8 @@ def log_of(
         Names of the columns in a frame. Several names for ``p`` are forecasters that compete;
         several for ``y`` are columns of 0 and 1, one a class.
     classes
-        Names of the probability columns, one a class; or True if ``p`` holds these.
+        Names of the probability columns, one a class; or True if ``p`` holds these (three or more
+        names with as many ``labels`` are taken so too).
     by
         What to cut by: names, or a column, or a dict of columns.
     time
@@ -127,6 +129,8 @@ def log_of(
             raise ValueError("y_proba must be probabilities, got None: call check(y, p)")
         if guess and (y is None or (p is None and classes is None)):
             y, p, classes, time, event, sentences = _guessed(columns, y, p, classes, time, event)
+        if classes is None and labels is not None and roles.is_names(p):
+            classes = len(p) > 2 and len(p) == len(label_list(labels)) or None
         given = roles.from_frame(columns, y, p, classes, by, time, event, sample_weight, due)
     else:
         for role, value in (("y", y), ("p", p), ("classes", classes)):
@@ -160,7 +164,8 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
     weight = None if given.weight is None else weights(called["sample_weight"], given.weight)
     by = {key: column_of(f"by ({key})", value) for key, value in given.by.items()}
     ids = {key: column_of(f"event ({key})", value) for key, value in given.event.items()}
-    for key, value in {"time": times, "sample_weight": weight, **by, **ids}.items():
+    held = [("time", times), ("sample_weight", weight), *by.items(), *ids.items()]
+    for key, value in held:
         if value is not None:
             checks.same_length(called.get(key, key), value, first, n)
     keep = pair.keep.copy()

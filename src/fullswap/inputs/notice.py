@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fullswap.base.protocols import Indices, Vector
 from fullswap.inputs.columns import Column
-from fullswap.inputs.events import codes_of, extremes, joined_codes
+from fullswap.inputs.events import extremes, joined_codes
 from fullswap.inputs.moments import direction, is_date_column, moments
+from fullswap.inputs.outcomes import distinct
 
 FEWEST_EVENTS = 10
 """Among fewer groups than that nothing is said."""
@@ -88,7 +89,7 @@ def repeated(columns: dict[str, Column], y: Vector) -> list[str]:
     for name, column in columns.items():
         if not _may_name(name, column):
             continue
-        codes = codes_of(Column(column.kind, column.values[known]))[0]
+        codes = distinct(Column(column.kind, column.values[known]))[0]
         if codes.min() < 0 or codes.max() == 0:
             continue
         parts[name] = codes
@@ -98,8 +99,10 @@ def repeated(columns: dict[str, Column], y: Vector) -> list[str]:
             telling.add(name)
     usable = {name: codes for name, codes in parts.items() if name not in telling}
     for group in _combinations(usable, columns):
-        codes = joined_codes([usable[name][:FIRST_LOOK] for name in group])
-        if not _is_constant(codes, outcome[:FIRST_LOOK]):
+        if not all(
+            _is_constant(joined_codes([usable[name][:look] for name in group]), outcome[:look])
+            for look in (FIRST_LOOK // 10, FIRST_LOOK)
+        ):
             continue
         codes = joined_codes([usable[name] for name in group])
         named = any(ID_NAME.search(name) for name in group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,7 @@ def outcomes(
     """
     from fullswap.inputs.classes import class_codes, is_table
 
+    labels = None if labels is None else label_list(labels)
     count = classes if isinstance(classes, int) or classes is None else len(classes)
     if is_table(values):
         if count is None and labels is None:
@@ -92,34 +93,50 @@ def outcomes(
     return _of_words(name, column) if numbers is None else _of_numbers(name, numbers)
 
 
-def distinct(column: Column) -> tuple[Indices, list[Any]]:
-    """Codes (−1: missing) and the distinct values as the user wrote them, blanks cut off."""
+def distinct(column: Column, named: Iterable[Any] = ()) -> tuple[Indices, list[Any]]:
+    """Codes (−1: missing) and the distinct values as the user wrote them, blanks cut off.
+
+    A word such as "none" is a value where the user named it as one.
+    """
     if column.kind == "text":
+        gone = MISSING_WORDS - {plain(label) for label in named}
         codes, words = factorise(column.values)
-        shown = [None if is_missing(word) else str(word).strip() for word in words]
-        merged, kept = factorise(shown)
-        keep = [k for k, word in enumerate(kept) if word is not None and plain(word) not in
-                MISSING_WORDS]  # fmt: skip
+        merged, kept = factorise(None if is_missing(w) else str(w).strip() for w in words)
+        keep = [k for k, word in enumerate(kept) if word is not None and plain(word) not in gone]
         place = np.full(len(kept), -1, dtype=np.int64)
         place[keep] = np.arange(len(keep))
-        return place[merged][codes] if len(words) else codes, [kept[k] for k in keep]
+        return place[merged][codes], [kept[k] for k in keep]
+    if column.kind == "time":
+        known = ~np.isnat(column.values)
+        codes = np.full(len(column), -1, dtype=np.int64)
+        codes[known], moments = factorise(np.datetime_as_string(column.values[known], unit="auto"))
+        return codes, moments
     values, inverse = np.unique(column.values, return_inverse=True)  # NaN comes last, once
     present = values[~np.isnan(values)]
     codes = np.where(inverse < len(present), inverse, -1)
     if column.kind == "bool":
         return codes, [bool(v) for v in present]
-    return codes, [int(v) if v == int(v) else float(v) for v in present.tolist()]
+    return codes, [int(v) if float(v).is_integer() else v for v in present.tolist()]
+
+
+def label_list(labels: Any) -> list[Any]:
+    """Labels as a list, from whatever holds them in order."""
+    if isinstance(labels, str | bytes | set | frozenset | dict) or not isinstance(labels, Iterable):
+        checks.refuse("labels", "be a list of names", labels)
+    return [label.item() if isinstance(label, np.generic) else label for label in labels]
 
 
 def same_label(a: Any, b: Any) -> bool:
     """Whether two labels mean the same: equal, or equal as texts in small letters."""
+    if is_missing(a) or is_missing(b):
+        return False
     return bool(a == b) or plain(a) == plain(b)
 
 
 def place_of(label: Any, labels: Sequence[Any]) -> int | None:
     """Which of the labels this is: an equal one first, then one that differs in writing only."""
     for k, other in enumerate(labels):
-        if type(label) is type(other) and label == other:
+        if type(label) is type(other) and not is_missing(label) and label == other:
             return k
     return next((k for k, other in enumerate(labels) if same_label(label, other)), None)
 
@@ -129,7 +146,7 @@ def _between(name: str, column: Column, labels: Sequence[Any]) -> Outcomes:
     given = list(labels)
     if len(given) != 2 or same_label(*given):
         checks.refuse("labels", "be [no, yes] for yes/no events", given)
-    codes, found = distinct(column)
+    codes, found = distinct(column, given)
     places = [place_of(value, given) for value in found]
     if None in places:
         k = places.index(None)
@@ -143,7 +160,7 @@ def _between(name: str, column: Column, labels: Sequence[Any]) -> Outcomes:
 
 def _against(name: str, column: Column, pos_label: Any) -> Outcomes:
     """One label is yes, all others are no."""
-    codes, found = distinct(column)
+    codes, found = distinct(column, [pos_label])
     yes = place_of(pos_label, found)
     if yes is None:
         near = listed([repr(v) for v in found])
@@ -178,6 +195,8 @@ def _of_numbers(name: str, values: Vector) -> Outcomes:
     hint = ""
     if len(strange) > 2 and (strange > 0).all() and (strange < 1).all():
         hint = ": these look like probabilities, not outcomes"
+    elif len(strange) == 1 and strange[0] < 0:
+        hint = ": leave outcomes that are pending empty, or write NaN"
     elif (strange == np.floor(strange)).all():
         hint = ": for more than two classes give one probability a class (classes=…)"
     raise ValueError(f"{name} must be 0 or 1, got {values[first]:g} at position {first}{hint}")

@@ -72,6 +72,8 @@ def _read_models(given: Given, pos_label: Any, labels: Any) -> Pair:
     models: dict[str, Vector] = {}
     for name, (values, _) in read.items():
         checks.same_length(f"column {name}", values, given.called["y"], len(result.codes))
+        if values.ndim != 1:
+            checks.refuse_shape(f"column {name}", "(n,) among competing forecasters", values)
         models[name] = values
     notes += [note for _, said in read.values() for note in said if "read as no" in note]
     empty = [name for name, values in models.items() if np.isnan(values).all()]

@@ -165,7 +165,7 @@ def _refuse_range(name: str, table: Vector, most: float, hint: str = f": {SCORES
 
 def _without_marker(name: str, table: Vector, notes: list[str]) -> Vector:
     """One negative value again and again, such as -1 or -999, stands for no forecast."""
-    low = table[table < -ROUNDING]
+    low = table[(table < -ROUNDING) & np.isfinite(table)]
     if len(low) < FEWEST_MARKS or (low != low[0]).any():
         return table
     notes.append(f"{name}: {low[0]:g} ({counted(len(low), 'time')}) read as no forecast")

@@ -43,8 +43,6 @@ def cut(column: Column) -> NDArray[Any]:
         return column.values.astype(np.float64)
     if column.kind == "bool":
         texts = np.where(column.values > 0, "True", "False").astype(object)
-    elif column.kind == "time":
-        texts = np.datetime_as_string(column.values, unit="auto").astype(object)
     else:
         codes, words = distinct(column)
         return np.array([*words, "(missing)"], dtype=object)[codes]
@@ -70,8 +68,8 @@ def is_due(
     """Rows whose outcome was due by then; where nothing is said, it was."""
     limit = limit_of("as_of", as_of, due)
     if limit is None:
-        same = times is not None and times.dtype.kind != "M"
-        limit = times.max() if same and times is not None and len(times) else np.nanmax(due)
+        seen = due if times is None or times.dtype.kind == "M" else times
+        limit = float(np.max(seen[~np.isnan(seen)].astype(np.float64), initial=-np.inf))
     early: NDArray[np.bool_] = due > limit  # NaN and NaT: False
     known = int(np.count_nonzero(early & ~np.isnan(y)))
     if early.any():

@@ -30,9 +30,10 @@ def of_series(name: str, values: Any) -> Column:
     kind = series.dtype
     if kind == nw.Boolean:
         return Column("bool", series.cast(nw.Float64).to_numpy())
-    if kind.is_integer() and not series.is_null().any():
+    wide = kind in (nw.Int128, nw.UInt128)
+    if kind.is_integer() and not wide and not series.is_null().any():
         return Column("number", series.to_numpy())
-    if kind.is_numeric():
+    if kind.is_numeric() and not wide:
         return Column("number", series.cast(nw.Float64).to_numpy())
     if kind == nw.Datetime:
         if getattr(kind, "time_zone", None) is not None:

@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 HEAD = 1 << 16
 """Bytes that are looked at first."""
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 """Bytes that are read at a time."""
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 KINDS = "CSV (also with tabs or semicolons, also packed with gzip), Parquet or JSON lines"
@@ -30,6 +30,7 @@ class Source:
     """Reads from the very first byte."""
     path: Any = None
     """Where to open it once more; None for standard input."""
+    packed: bool = False
 
     @property
     def kind(self) -> str:
@@ -134,7 +135,7 @@ def _begun(pa: Any, name: str, file: Any) -> Source:
         if head.startswith(mark):
             try:
                 unpacked = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), packing)
-                return _begun(pa, name, unpacked)
+                return replace(_begun(pa, name, unpacked), packed=True)
             except (pa.ArrowException, OSError) as error:
                 source.refuse(f"a damaged {packing} file ({error})")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):  # what spreadsheets call Unicode text

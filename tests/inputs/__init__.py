@@ -1,0 +1,1 @@
+"""Outcomes, probabilities, frames and files as people have them."""
