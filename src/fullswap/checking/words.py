@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 RARE = 0.1
 """Where the mean outcome is below it, errors are told in relation to it as well."""
+LATE = 0.1
+"""What begins in this share of the log has been there from the beginning."""
 MOST_WRITTEN = 12
 """Powers of ten up to which odds are written out."""
 
@@ -107,10 +109,12 @@ def _worst(c: Check) -> str:
 
 
 def _since(c: Check) -> str:
-    start = c.evidence.since
-    if start < 0.1 * c.rows:
-        return ""
-    return f"Off since about {at(c, start, bare=True)}."
+    return f"Off since about {at(c, c.evidence.since, bare=True)}." if began_late(c) else ""
+
+
+def began_late(c: Check) -> bool:
+    """Whether the forecasts were off not from the beginning, but from some moment on."""
+    return c.evidence.since >= LATE * c.rows and c.evidence.log10_most > 0
 
 
 def _nothing(c: Check) -> str:
