@@ -189,9 +189,26 @@ def test_axes_show_what_is_drawn():
     marks = next(line for line in main.lines if line.get_label() == "grid")
     np.testing.assert_array_equal(marks.get_xdata(), GRID)
     boxes = [axes.get_position() for axes in (main, counts)]
-    assert boxes[0].x0 == boxes[1].x0 and boxes[0].width == boxes[1].width
+    assert (boxes[0].x0, boxes[0].width) == pytest.approx((boxes[1].x0, boxes[1].width))
     width, height = figure.get_size_inches()
     assert boxes[0].width * width == pytest.approx(boxes[0].height * height)
+
+
+@pytest.mark.parametrize("outside", [False, True])
+@pytest.mark.parametrize("grid", [None, GRID])
+def test_legend_is_below_and_the_head_above(outside, grid):
+    y, p = calibrated(3000, seed=16)
+    if outside:
+        y[p == GRID[4]] = 1.0
+    figure = reliability_diagram(y, p, grid=grid, title="Title")
+    figure.savefig(io.BytesIO(), format="png")
+    legend = figure.legends[0].get_window_extent()
+    main, counts = figure.axes
+    assert legend.y0 >= 0 and legend.y1 <= counts.xaxis.label.get_window_extent().y0
+    words = main.texts[0].get_window_extent()
+    title = main._left_title.get_window_extent()
+    assert main.get_window_extent().y1 < words.y0 and words.y1 <= title.y0 + 1
+    assert title.y1 <= figure.bbox.y1
 
 
 def test_rare_and_frequent_events_fill_the_axes():

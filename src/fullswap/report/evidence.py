@@ -91,7 +91,7 @@ def draw_evidence(
     if start is not None:
         ax.axvline(start, color=style.line(), linewidth=1.1, linestyle=(0, (2, 2)), gid="since")
         _write(ax, f"since {_moment(start, places, labels)}", (start, 0.98), upright=True)
-    lines = [f"evidence now {odds(float(heights[-1]))}, at most {odds(float(heights.max()))}"]
+    lines = [f"evidence now {odds(float(heights[-1]))}, largest {odds(float(heights.max()))}"]
     if len(when):
         lines.append(_draw_alarms(ax, when, places, heights))
     style.head(ax, None, lines, fold=True)

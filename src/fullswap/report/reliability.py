@@ -144,7 +144,9 @@ def _draw(
     groups = style.count_of(len(outside), "dot")
     lines = [*lines, f"{outside.sum()} of {groups} outside, {expected:.1f} expected"]
     scale = reliability_scale(curve, dots, cells, log_odds, (low, high))
-    main, counts = _axes(ax, len(lines), title is not None, legend_rows=3)
+    # Diagonal, band, range and curve, two kinds of dots and the grid, in two columns.
+    entries = 4 + bool(outside.any()) + (not outside.all()) + (grid is not None)
+    main, counts = _axes(ax, len(lines), title is not None, legend_rows=-(-entries // 2))
     scale.dress(main)
     handles = draw_panel(main, curve, dots, scale, (low, high))
     if grid is not None:
