@@ -59,6 +59,14 @@ def test_folding_keeps_sums_and_order(drawn, most, fine_ends):
             assert residuals.sum() == pytest.approx(w @ (y - p), abs=1e-9)
 
 
+def test_no_rows_are_refused():
+    for weight in (None, np.zeros(0)):
+        with pytest.raises(ValueError, match="at least one row of positive weight"):
+            Cells.of_events(np.zeros(0), np.zeros(0), weight)
+    with pytest.raises(ValueError, match="at least one row of positive weight"):
+        Cells.of_events(np.zeros(2), np.ones(2), np.zeros(2))
+
+
 def test_events_that_share_outcomes():
     y, p = np.array([1.0, 1, 0, 0, 0]), np.array([0.5, 0.7, 0.2, 0.1, 0.5])
     for codes in ([0, 0, 1, 1, 2], [-7, -7, 10**15, 10**15, 3]):

@@ -9,7 +9,7 @@ from model_diagnostics.scoring import LogLoss, SquaredError
 from model_diagnostics.scoring import decompose as oracle
 
 from fullswap.metrics import Cells, curve_of, decompose
-from fullswap.metrics.corp import miscalibration_by_chance
+from fullswap.metrics.refits import miscalibration_by_chance
 from metrics_check.cases import logistic, yes_no
 from naive.statistics import isotonic, walks
 

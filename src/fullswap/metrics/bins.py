@@ -8,7 +8,8 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
-from fullswap.metrics.cells import Cells, spread, starts_by_mass
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.neighbours import spread, starts_by_mass
 
 ROUNDING = 1e-9
 """Relative error of a few float operations, with room: a count this near a whole one is whole."""

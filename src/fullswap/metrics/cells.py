@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
+from fullswap.metrics.neighbours import dot, sorted_pairs, spread, starts_by_mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,20 +152,22 @@ class Cells:
             Whole numbers: rows with the same one share their outcome.
         """
         p = p + 0.0  # no −0.0
-        if weight is None and event is None and ((y == 0) | (y == 1)).all():
-            p, ones = _sorted_pairs(p, y)
+        if weight is None and event is None and len(p) and ((y == 0) | (y == 1)).all():
+            p, ones = sorted_pairs(p, y)
             return cls._of_sorted(p, ones, None)
         if weight is not None and not weight.all():
             some = weight > 0
             y, p, weight = y[some], p[some], weight[some]
             event = None if event is None else event[some]
+        if not len(p):
+            raise ValueError("events must have at least one row of positive weight, got none")
         order = np.argsort(p)
         ys, ps, ws = y[order], p[order], None if weight is None else weight[order]
         cells = cls._of_sorted(ps, ys, ws)
         if event is None:
             return cells
         codes = _compact(event)[order]
-        if len(np.unique(codes)) == len(codes):
+        if np.bincount(codes).max() == 1:
             return cells
         cell = np.cumsum(np.diff(ps, prepend=ps[0]) > 0, dtype=np.int64)
         residual = ys - ps if ws is None else ws * (ys - ps)
@@ -218,40 +221,6 @@ class Cells:
         if fine_ends:
             cuts = np.square(np.sin(np.pi / 2 * cuts))
         return self.merged(starts_by_mass(self.weight, cuts))
-
-
-def dot(one: Vector, other: Vector) -> float:
-    """Σ of products in this thread: for long vectors BLAS would wait for others."""
-    return float(np.einsum("i,i->", one, other))
-
-
-def starts_by_mass(masses: Vector, cuts: Vector, scale: float = 1.0) -> Indices:
-    """First places of groups of neighbours, 0 among them, cut at shares of the whole mass.
-
-    A value goes to the group that holds the middle of its mass, so that a value with the mass
-    of a group or more stands alone. The cuts are ascending, in (0, scale).
-    """
-    ends = np.cumsum(masses)
-    middles = (ends - masses / 2) / ends[-1] * scale
-    starts = np.unique(np.concatenate(([0], np.searchsorted(middles, cuts))))
-    return starts[starts < len(masses)].astype(np.int64, copy=False)
-
-
-def spread(starts: Indices, size: int) -> Indices:
-    """Number of the group of every place from 0 to size − 1."""
-    return np.repeat(np.arange(len(starts)), np.diff(starts, append=size))
-
-
-def _sorted_pairs(p: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Forecasts in order with their 0/1 outcomes; exact, and several times as fast as argsort.
-
-    The bits of a float in [0, 1] are in its order and leave the two highest free: one step to
-    the left makes room for the outcome.
-    """
-    keys = p.view(np.int64) << 1
-    keys |= y.astype(np.int64)
-    keys.sort()
-    return (keys >> 1).view(np.float64), (keys & 1).astype(np.float64)
 
 
 def _compact(event: Indices) -> Indices:

@@ -11,16 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.draws import seed_of
-from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.metrics.cells import Cells, dot
-from fullswap.metrics.chance import drawn_sums
+from fullswap.base.protocols import Indices, Vector
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.neighbours import dot
+from fullswap.metrics.refits import FOLDED, consistency_band, miscalibration_by_chance
 
-FOLDED = 1000
-"""Cells for refits to drawn outcomes."""
-REFITTED = 3 * 10**6
-"""Cells of all refits for a miscalibration by chance."""
-FEWEST_REFITS = 3
 CORNERS = 400
 """Corners of a curve: all cells up to this number, else about so many."""
 LEAST_SHARE = 0.01
@@ -126,10 +121,7 @@ def curve_of(
     checks.one_of("band", band, BANDS)
     draws = checks.whole("draws", draws, 1)
     folded = cells.folded(FOLDED, fine_ends=True)
-    both = draws * (1 + (band == "simultaneous"))
-    sums = drawn_sums(folded, both, np.random.default_rng(seed_of(seed)))
-    fits = _refits(folded, sums)
-    low, high = _band(folded.forecast, fits, level, draws)
+    low, high = consistency_band(folded, level, band == "simultaneous", draws, seed)
     fit = cells.isotonic
     at = _corners(cells)
     forecast = cells.forecast[at]
@@ -139,24 +131,6 @@ def curve_of(
         np.add.reduceat(cells.weight, at), level, band,
         _longest(cells, folded, low, high), miscalibration_by_chance(cells, draws, seed),
     )  # fmt: skip
-
-
-def miscalibration_by_chance(cells: Cells, draws: int = 200, seed: int = 0) -> float:
-    """Median Brier miscalibration of a calibrated forecaster with these forecasts.
-
-    Refits to drawn outcomes of all cells: folded ones would hide a part of it. The more cells,
-    the less it varies from record to record and the fewer draws are needed: 3·10⁶/m at most and
-    three at least.
-    """
-    weight, p = cells.weight, cells.forecast
-    rng = np.random.default_rng(seed_of(seed))
-    found = []
-    for _ in range(min(draws, max(FEWEST_REFITS, REFITTED // len(cells)))):
-        yes = drawn_sums(cells, 1, rng)[:, 0]
-        fit = cells.isotonic_of(yes)
-        gap = dot(weight * p - 2 * yes, p) + dot(fit.weight, np.square(fit.value))
-        found.append(max(gap / cells.total, 0.0))
-    return float(np.median(found))
 
 
 def decompose(
@@ -195,39 +169,6 @@ def _log_loss(p: Vector, weight: Vector, yes: Vector) -> float:
         failed = edge & (np.where(p == 0, yes, no) > 0)
         losses[edge] = np.where(failed[edge], -np.inf, 0.0)
     return -float(losses.sum())
-
-
-def _refits(cells: Cells, sums: Points) -> Points:
-    """Isotonic fits (draws, m) to drawn sums (m, draws)."""
-    from scipy.optimize import isotonic_regression
-
-    weight = cells.weight
-    means = np.ascontiguousarray((sums / weight[:, None]).T)
-    fits = np.empty_like(means)
-    for k, row in enumerate(means):
-        fits[k] = isotonic_regression(row, weights=weight).x
-    return np.clip(fits, 0.0, 1.0)
-
-
-def _band(p: Vector, fits: Points, level: float, draws: int) -> tuple[Vector, Vector]:
-    """Ends of the band: pointwise from the first fits, stretched by the others if there are any.
-
-    With R draws the k-th lowest exceeds a further one with probability k/(R + 1). The diagonal
-    belongs to the band also where most fits miss it, as they do at the ends.
-    """
-    k = max(int((1 - level) / 2 * (draws + 1)), 1)
-    ranked = np.sort(fits[:draws], axis=0)
-    low, high = np.minimum(ranked[k - 1], p), np.maximum(ranked[-k], p)
-    others = fits[draws:]
-    if not len(others):
-        return low, high
-    # both halves of the width are positive where fits vary at all
-    spread = np.maximum(fits.std(axis=0), np.finfo(float).tiny)
-    down, up = np.maximum(p - low, spread), np.maximum(high - p, spread)
-    farthest = np.sort(np.maximum((p - others) / down, (others - p) / up).max(axis=1))
-    rank = min(int(np.ceil(level * (len(others) + 1))), len(others)) - 1
-    stretch = max(float(farthest[rank]), 1.0)
-    return np.maximum(p - stretch * down, 0.0), np.minimum(p + stretch * up, 1.0)
 
 
 def _corners(cells: Cells) -> Indices:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.metrics.cells import Cells, dot
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.neighbours import dot
 
 CLIP = 1e-6
 """Forecasts are kept this far from 0 and 1, so that their log-odds are finite."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from fullswap.base import checks
-from fullswap.metrics.cells import Cells, dot
+from fullswap.metrics.cells import Cells
+from fullswap.metrics.neighbours import dot
 
 MIXTURE_COST = 3.0
 """Log of the evidence that is lost because the bet does not know the error beforehand."""
