@@ -155,7 +155,9 @@ def test_weights_never_help(p, weight):
         kernel.begin(row, BETS)
         work = np.zeros((3, BETS))
         none = np.empty(0, np.int64)
-        kernel.take(prior_of(2), row, work, 0.0, 0.0, y, table, weights, none, 0, 1, 0.0)
+        kernel.take(
+            prior_of(2), row, work, 0.0, 0.0, np.full(1, y), table, weights, none, 0, 1, 0.0
+        )
         means += chance * work[0]
     assert (means <= 1 + 1e-12).all()
 

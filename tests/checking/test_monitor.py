@@ -15,6 +15,7 @@ import fullswap as fs
 from checking.evidence_cases import KINDS, logs, naive_factors, short_log
 from fullswap.checking.bets import prior_of
 from fullswap.checking.evidence import evidence_of
+from fullswap.kernels.evidence import ALARMS
 from fullswap.theorems import LEDGER
 from fullswap.theorems.evidence import Watch
 from naive import evidence as naive
@@ -37,6 +38,11 @@ def right(rng, n, spread=1.5):
 # --- what is promised -----------------------------------------------------------------------------
 
 
+def rings(monitor):
+    """How often it rang, for whatever flaw."""
+    return sum(alarm.rings for alarm in monitor.alarms)
+
+
 @pytest.mark.theorem("alarms of right forecasts")
 @pytest.mark.parametrize("run_length", [20, 200])
 def test_right_forecasts_ring_once_in_a_run_length_at_most(run_length):
@@ -45,7 +51,7 @@ def test_right_forecasts_ring_once_in_a_run_length_at_most(run_length):
         monitor = fs.Monitor(run_length)
         y, p = right(np.random.default_rng([1, k]), 30 * run_length)
         monitor.update(y, p)
-        alarms, events = alarms + len(monitor.alarms), events + monitor.events
+        alarms, events = alarms + rings(monitor), events + monitor.events
         firsts.append(monitor.alarms[0].at if monitor.alarms else 30 * run_length)
     allowed = LEDGER["alarms of right forecasts"].bound(Watch(events, run_length))
     assert 0 < alarms <= allowed
@@ -66,7 +72,7 @@ def test_changing_inputs_ring_no_more_often(drift):
         p = sigmoid(logits)
         monitor = fs.Monitor(run_length)
         monitor.update((rng.random(n) < p).astype(float), p)
-        alarms, events = alarms + len(monitor.alarms), events + n
+        alarms, events = alarms + rings(monitor), events + n
     assert alarms <= events / run_length
 
 
@@ -91,14 +97,32 @@ def test_wrong_forecasts_ring_within_hundreds_of_events(shift, slope, words):
     assert sum(words in each for each in said) >= 15
 
 
-def test_it_begins_anew_after_an_alarm():
-    monitor = fs.Monitor(1000)
-    monitor.update(np.ones(400), np.full(400, 0.5))
-    ends = [alarm.at for alarm in monitor.alarms]
+def test_it_begins_anew_after_an_alarm_and_counts_what_goes_on_as_one():
+    monitor, ends = fs.Monitor(1000), []
+    for t in range(400):
+        monitor.update(1, 0.5)
+        if monitor.drift_detected:
+            ends.append(t + 1)
     assert len(ends) > 5
     gaps = np.diff([0, *ends])
     assert gaps[1:].max() <= gaps[0] + 1  # as fast as at the start, for curves have learnt
-    assert all(a.since >= end for a, end in zip(monitor.alarms[1:], ends, strict=False))
+    assert len(monitor.alarms) == 1
+    alarm = monitor.alarm
+    assert (alarm.at, alarm.since, alarm.last, alarm.rings) == (ends[0], 0, ends[-1], len(ends))
+    assert f"It has rung {len(ends)} times, last after {ends[-1]} events." in str(alarm)
+
+
+def test_what_goes_wrong_after_it_was_right_again_is_another_alarm():
+    rng = np.random.default_rng(9)
+    p = rng.uniform(0.1, 0.9, 6000)
+    wrong = (np.arange(6000) // 1500) % 2 == 1  # right, wrong, right, wrong
+    y = (rng.random(6000) < np.where(wrong, p**2, p)).astype(float)
+    monitor = fs.Monitor(10_000)
+    monitor.update(y, p)
+    assert len(monitor.alarms) == 2
+    for alarm, begin in zip(monitor.alarms, (1500, 4500), strict=True):
+        assert abs(alarm.since - begin) < 150 and begin < alarm.at < begin + 600
+        assert alarm.last <= begin + 1700 and alarm.rings > 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,10 +135,9 @@ def test_alarms_are_those_of_the_definition(kind, run_length):
     prior = prior_of(classes).tolist()
     monitor = fs.Monitor(run_length, classes=classes, step=step)
     monitor.update(y, p, event=event, weight=weight)
-    wanted = naive.alarms(prior, table, run_length)
+    wanted = naive.episodes(naive.alarms(prior, table, run_length))
     assert wanted or run_length > 2
-    assert [alarm.at for alarm in monitor.alarms] == [at for at, _, _ in wanted]
-    assert [alarm.since for alarm in monitor.alarms] == [since for _, since, _ in wanted]
+    assert [(a.at, a.since, a.last, a.rings) for a in monitor.alarms] == wanted
     assert monitor.evidence == pytest.approx(naive.evidence(prior, table)[-1], rel=1e-9)
 
 
@@ -153,7 +176,8 @@ def test_singles_batches_and_the_whole_are_one(log, cuts, step):
         rang.append(singles.drift_detected)
     assert whole._row.tobytes() == parts._row.tobytes() == singles._row.tobytes()
     assert whole.alarms == parts.alarms == singles.alarms
-    assert [t + 1 for t in np.flatnonzero(rang)] == [alarm.at for alarm in whole.alarms]
+    assert sum(rang) == rings(whole)
+    assert {alarm.at - 1 for alarm in whole.alarms} <= set(np.flatnonzero(rang).tolist())
     assert whole.drift_detected == any(rang)
 
 
@@ -275,10 +299,13 @@ def test_words():
     assert repr(monitor) == "Monitor(run_length=10000, step=0.05; 600 events)"
 
 
-def test_so_many_alarms_are_kept_and_all_counted():
-    monitor = fs.Monitor(1.0001)
-    monitor.update(np.ones(3000), np.full(3000, 0.01))
-    assert len(monitor.alarms) == 1000 and monitor.alarm.at == 3000
+def test_so_many_alarms_are_kept_and_all_counted(monkeypatch):
+    monkeypatch.setattr("fullswap.checking.monitor_alarm.MOST_ALARMS", 3)
+    monitor = fs.Monitor(2.0)
+    rng = np.random.default_rng(0)
+    p = rng.random(3000)
+    monitor.update((rng.random(3000) < p).astype(float), p)
+    assert len(monitor.alarms) == 3 and monitor._row[ALARMS] > 10
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def evidence(prior, table):
 
 
 def alarms(prior, table, run_length):
-    """(events seen when it rang, events seen when the product of bet k began) and sum of each."""
+    """Events seen when it rang, events seen when the best bet began to win, and that bet."""
     rang, begin = [], 0
     for t in range(len(table)):
         sums = [
@@ -168,15 +168,40 @@ def alarms(prior, table, run_length):
         ]
         if sum(w * x for w, x in zip(prior, sums, strict=True)) >= run_length:
             best = best_bet(prior, [w * x for w, x in zip(prior, sums, strict=True)])
-            rang.append((t + 1, since(table, best, begin, t + 1), best))
+            ends = [at for at, _, _ in rang]
+            rang.append((t + 1, run_start(table, best, ends, t + 1, run_length), best))
             begin = t + 1
     return rang
+
+
+def run_start(table, bet, ends, end, run_length):
+    """Where a run of wins began: gains above 1 go on, and at an alarm no more than its length."""
+    gain, start = 1.0, 0
+    for t in range(end):
+        if t in ends:
+            gain = min(gain, run_length)
+        if gain <= 1.0:
+            gain, start = 1.0, t
+        gain *= table[t][bet]
+    return start
 
 
 def since(table, bet, begin, end):
     """The latest beginning with the largest product."""
     logs = [sum(math.log(row[bet]) for row in table[s:end]) for s in range(begin, end)]
     return begin + max(range(end - begin), key=lambda s: (logs[s], s))
+
+
+def episodes(rang):
+    """Alarms that ring again for the same flaw, with the first: at, since, last, rings."""
+    found = []
+    for at, begin, _ in rang:
+        first, rings, last = at, 1, at
+        while found and begin < found[-1][2]:
+            earlier = found.pop()
+            first, begin, rings = earlier[0], min(earlier[1], begin), rings + earlier[3]
+        found.append((first, begin, last, rings))
+    return found
 
 
 def best_bet(prior, values):

@@ -12,7 +12,7 @@ from fullswap.base.keys import event_name, event_names
 from fullswap.base.protocols import Points, Vector
 from fullswap.checking.evidence_inputs import NO_ROWS, probabilities_of
 from fullswap.checking.evidence_rows import blank_rows, log10_most, log10_now
-from fullswap.checking.monitor_alarm import MOST_ALARMS, Alarm
+from fullswap.checking.monitor_alarm import Alarm, note
 from fullswap.checking.monitor_events import Batch, Waiting, one_event, sort_rows, waiting_of
 from fullswap.checking.monitor_settings import Settings
 from fullswap.checking.monitor_state import read_monitor, write_monitor
@@ -145,8 +145,7 @@ class Monitor:
                 self._note()
 
     def _note(self) -> None:
-        self._alarms.append(Alarm.of_row(self._row, self.classes, self.run_length))
-        del self._alarms[:-MOST_ALARMS]
+        note(self._alarms, Alarm.of_row(self._row, self.classes, self.run_length))
 
     # --- what it says -----------------------------------------------------------------------------
 
@@ -172,7 +171,7 @@ class Monitor:
 
     @property
     def alarms(self) -> list[Alarm]:
-        """All alarms, the latest last; a thousand of them are kept."""
+        """All alarms, the latest last, one for each flaw; a thousand of them are kept."""
         return list(self._alarms)
 
     @property

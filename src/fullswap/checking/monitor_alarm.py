@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from fullswap.base import checks
@@ -35,6 +35,10 @@ class Alarm:
         The class that this is about, where there are more than two.
     run_length : float
         Calibrated forecasts ring at most once in so many events, on average.
+    last : int
+        Events seen when it rang last for the same flaw.
+    rings : int
+        How often it rang for it.
     """
 
     at: int
@@ -46,21 +50,27 @@ class Alarm:
     high: float
     label: int | None
     run_length: float
+    last: int
+    rings: int = 1
 
     def __str__(self) -> str:
+        again = ""
+        if self.rings > 1:
+            again = f" It has rung {self.rings:,} times, last after {self.last:,} events."
         return (
             f"Alarm after {self.at:,} events: forecasts have been {self.direction} since about "
-            f"event {self.since + 1:,}. Right ones ring at most once in {self.run_length:,.0f} "
-            "events on average."
+            f"event {self.since + 1:,}.{again} Right ones ring at most once in "
+            f"{self.run_length:,.0f} events on average."
         )
 
     @classmethod
     def of_row(cls, row: Vector, classes: int, run_length: float) -> Alarm:
         """The last one of a row."""
         flaw = flaw_of(int(row[BEST]), row, classes)
+        at = int(row[RANG_AT]) + 1
         return cls(
-            int(row[RANG_AT]) + 1, int(row[SINCE]), flaw.direction, flaw.shift, flaw.slope,
-            flaw.low, flaw.high, flaw.label, run_length,
+            at, int(row[SINCE]), flaw.direction, flaw.shift, flaw.slope, flaw.low, flaw.high,
+            flaw.label, run_length, at,
         )  # fmt: skip
 
     def to_list(self) -> list[Any]:
@@ -72,10 +82,21 @@ class Alarm:
         """What ``to_list`` gave, checked."""
         if not isinstance(stored, list) or len(stored) != len(fields(cls)):
             checks.refuse("alarms", f"have {len(fields(cls))} entries each", stored)
-        at, since, direction, shift, slope, low, high, label, run_length = stored
-        whole = all(checks.is_whole(n) for n in (at, since)) and 0 <= since < at
+        at, since, direction, shift, slope, low, high, label, run_length, last, rings = stored
+        whole = all(checks.is_whole(n) for n in (at, since, last, rings))
+        whole = whole and 0 <= since < at <= last and rings >= 1
         sound = whole and isinstance(direction, str) and (label is None or checks.is_whole(label))
         numbers = (shift, slope, low, high, run_length)
         if not sound or not all(type(x) is float and math.isfinite(x) for x in numbers):
             checks.refuse("alarms", "be alarms as to_json() writes them", stored)
         return cls(*stored)
+
+
+def note(alarms: list[Alarm], alarm: Alarm) -> None:
+    """Add the latest alarm; one that rings again for the same flaw is counted with the first."""
+    while alarms and alarm.since < alarms[-1].last:
+        first = alarms.pop()
+        since = min(first.since, alarm.since)
+        alarm = replace(alarm, at=first.at, since=since, rings=first.rings + alarm.rings)
+    alarms.append(alarm)
+    del alarms[:-MOST_ALARMS]

@@ -15,7 +15,7 @@ from fullswap.base.keys import event_name, event_names, key_of, plain_key
 from fullswap.base.protocols import Points, Vector
 from fullswap.checking.evidence_inputs import NO_WEIGHTS, probabilities_of
 from fullswap.checking.monitor import Monitor
-from fullswap.checking.monitor_alarm import MOST_ALARMS, Alarm
+from fullswap.checking.monitor_alarm import Alarm, note
 from fullswap.checking.monitor_events import Batch, Waiting, sort_rows, waiting_of
 from fullswap.checking.monitor_state import (
     BETS_VERSION,
@@ -212,8 +212,7 @@ class MonitorBank:
             row = self._state[place]
             if row[RANG_AT] == row[NUMBER]:  # the alarm rang with the event that came last
                 own = self._alarms.setdefault(place, [])
-                own.append(Alarm.of_row(row, self._settings.classes, self.run_length))
-                del own[:-MOST_ALARMS]
+                note(own, Alarm.of_row(row, self._settings.classes, self.run_length))
                 self._rang.add(place)
 
     # --- what they say ----------------------------------------------------------------------------

@@ -84,6 +84,7 @@ def _batch(
     waiting: dict[int, Waiting],
 ) -> Batch:  # fmt: skip
     earlier: list[tuple[float, ...]] = []
+    known: list[float] = []
     settled: list[tuple[int, Any]] = []
     rows: list[int] = []
     bounds = [0]
@@ -93,6 +94,7 @@ def _batch(
             held = waiting.get(token[0], {}).get(token[1], [])
             rows.extend(range(len(table) + len(earlier), len(table) + len(earlier) + len(held)))
             earlier.extend(held)
+            known.extend([value] * len(held))
             if held:
                 settled.append(token)
         rows.extend(own)
@@ -102,6 +104,7 @@ def _batch(
         more = np.array(earlier)
         weights = np.concatenate((weights if len(weights) else np.ones(len(table)), more[:, 0]))
         table = np.concatenate((table, more[:, 1:]))
+        outcomes = np.concatenate((outcomes, known))
     if len(weights) and (weights == 1).all():
         weights = NO_WEIGHTS
     return Batch(

@@ -182,13 +182,19 @@ def _watch(prior, row, factor, other, run_length, number):
     row[RANG_AT] = number
     for k in range(count):
         alarm[k] = 0.0
-        row[HEAD + RUN * count + k] = 1.0
+        # what goes on being wrong keeps its beginning; once it is right again, that is forgotten
+        # after about as many events as it took to ring
+        row[HEAD + RUN * count + k] = min(row[HEAD + RUN * count + k], run_length)
     return True
 
 
 @njit(cache=True, error_model="numpy")
 def take(prior, row, work, run_length, half, y, table, weights, rows, first, last, number):
-    """One event: rows ``first`` to ``last`` − 1 of the table, or those that ``rows`` has there."""
+    """One event: rows ``first`` to ``last`` − 1 of the table, or those that ``rows`` has there.
+
+    Rows that hang together need not have the same outcome: a mean of what a bet pays on each is
+    paid fairly whatever their dependence.
+    """
     count, classes = prior.shape[0], table.shape[1]
     factor, other = work[0], work[1]
     logit = 0.0
@@ -197,9 +203,9 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
         r = rows[i] if rows.shape[0] else i
         into = factor if i == first else other
         if classes == 1:
-            logit = pays_yes_no(knots, table[r, 0], y, half, into)
+            logit = pays_yes_no(knots, table[r, 0], y[r], half, into)
         else:
-            pays_classes(table[r], y, half, into)
+            pays_classes(table[r], y[r], half, into)
         if weights.shape[0] and weights[r] != 1.0:
             for k in range(count):
                 # nothing to any power above 0 is nothing; to the power 0 it is 1
@@ -218,7 +224,7 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
             scale = share * weights[r] if weights.shape[0] else share
             if last - first > 1:
                 logit = logit_of(p, half)
-            learn_yes_no(knots, p, logit, y, scale)
+            learn_yes_no(knots, p, logit, y[r], scale)
             if 0.0 < p < 1.0:
                 row[LOGITS] += scale * logit
                 row[SQUARES] += scale * logit * logit
@@ -246,7 +252,7 @@ def run(
         row = state[s]
         number = row[EVENTS] if offset < 0 else float(offset + r)
         rang = take(
-            prior, row, work, run_length, half, y[r], table, weights, rows, first, last, number
+            prior, row, work, run_length, half, y, table, weights, rows, first, last, number
         )
         if history.shape[2] and row[EVENTS] % every[s] == 0.0:
             _note(history[s], every, s, row, number)
@@ -277,5 +283,7 @@ def single(prior, row, work, run_length, half, y, p, weight):
     table[0, 0] = p
     weights = work[2, 1:2]
     weights[0] = weight
+    outcomes = work[2, 2:3]
+    outcomes[0] = y
     rows = np.empty(0, np.int64)
-    return take(prior, row, work, run_length, half, y, table, weights, rows, 0, 1, row[EVENTS])
+    return take(prior, row, work, run_length, half, outcomes, table, weights, rows, 0, 1, row[EVENTS])
