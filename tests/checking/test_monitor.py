@@ -300,12 +300,12 @@ def test_words():
 
 
 def test_so_many_alarms_are_kept_and_all_counted(monkeypatch):
-    monkeypatch.setattr("fullswap.checking.monitor_alarm.MOST_ALARMS", 3)
+    monkeypatch.setattr("fullswap.checking.monitor_alarm.MOST_ALARMS", 1)
     monitor = fs.Monitor(2.0)
     rng = np.random.default_rng(0)
     p = rng.random(3000)
     monitor.update((rng.random(3000) < p).astype(float), p)
-    assert len(monitor.alarms) == 3 and monitor._row[ALARMS] > 10
+    assert len(monitor.alarms) == 1 and monitor._row[ALARMS] > 10
 
 
 # --- refusals -------------------------------------------------------------------------------------

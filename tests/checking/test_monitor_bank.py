@@ -64,7 +64,7 @@ def test_drift_detected_is_that_of_the_last_update_of_the_stream():
 def test_what_it_says():
     bank, keys, _, _, _, _ = fed(7, n=400)
     assert bank.alarms() == [(key, alarm) for key in bank for alarm in bank[key].alarms]
-    assert len(bank.alarms()) > 4
+    assert len(bank.alarms()) >= 4
     assert bank.evidence() == {key: bank[key].evidence for key in bank}
     logs = bank.log10_evidence()
     assert all(logs[key] == pytest.approx(bank[key].log10_evidence, abs=1e-12) for key in bank)

@@ -18,7 +18,7 @@ MOST_ROWS = 2_000_000
 """Rows that are kept as they are; more are summed in narrow cells, and memory stays bounded."""
 SEGMENT_WIDTH = 0.05
 """Width of such cells in a segment, in log-odds: there may be many segments."""
-TAIL_ROWS = 100_000
+TAIL_ROWS = 50_000
 """The last rows, kept to try recalibration on."""
 
 
