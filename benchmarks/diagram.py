@@ -1,7 +1,8 @@
 """A reliability diagram of 20,000 events with its bands, against relplot's, both as PNG.
 
 relplot smooths with a kernel and resamples for its band and for the error of its calibration
-error; here bins have binomial quantiles. Both are called as a user would, with their defaults.
+error; here the curve is isotonic with a band from refits, and bins have binomial quantiles. Both
+are called as a user would, with their defaults.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from fullswap.metrics.groups import Groups
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check, ClassPart
 
-SMOOTH_CELLS = 20_000
+SMOOTH_CELLS = 10_000
 """Cells up to which the smooth calibration error is worked out exactly."""
 
 

@@ -12,9 +12,8 @@ from fullswap.metrics.neighbours import dot
 
 FOLDED = 1000
 """Cells for the fits of a band."""
-REFITTED = 3 * 10**6
+REFITTED = 10**6
 """Cells of all refits for a miscalibration by chance."""
-FEWEST_REFITS = 3
 LEAST_WIDTH = 1e-9
 """Of either half of a band."""
 
@@ -49,13 +48,13 @@ def miscalibration_by_chance(cells: Cells, draws: int = 200, seed: int = 0) -> f
     """Median Brier miscalibration of a calibrated forecaster with these forecasts.
 
     Refits to drawn outcomes of all cells: folded ones would hide a part of it. The more cells,
-    the less it varies from record to record and the fewer draws are needed: 3·10⁶/m at most and
-    three at least.
+    the less it varies from record to record and the fewer draws are needed: 10⁶/m at most and one
+    at least.
     """
     weight, p = cells.weight, cells.forecast
     rng = np.random.default_rng(seed_of(seed))
     found = []
-    for _ in range(min(draws, max(FEWEST_REFITS, REFITTED // len(cells)))):
+    for _ in range(min(draws, max(1, REFITTED // len(cells)))):
         yes = drawn_sums(cells, 1, rng)[:, 0]
         fit = cells.isotonic_of(yes)
         gap = dot(weight * p - 2 * yes, p) + dot(fit.weight, np.square(fit.value))
