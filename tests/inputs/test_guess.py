@@ -110,6 +110,11 @@ def test_what_is_given_is_kept() -> None:
     assert guess_roles(table, outcome="a", probability="q")[0] == {"outcome": "a"}
     log = log_of(table, y="b", p="q", guess=True)
     assert (log.names["y"], log.names["p"]) == ("b", "q")
+    dated = {"won": Y, "prob": P, "date": DAYS[::-1]}
+    assert log_of(dated, guess=True).time is not None
+    named = log_of(dated, y="won", p="prob", guess=True)
+    assert named.time is None
+    assert "column date runs backwards: give time='date'" in named.notes
     pairs = {"x": P, "x_outcome": Y, "z": P[::-1], "z_outcome": Y[::-1]}
     assert log_of(pairs, y="z_outcome", guess=True).names["p"] == "z"
     assert log_of(pairs, p="x", guess=True).names["y"] == "x_outcome"
