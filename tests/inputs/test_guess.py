@@ -31,6 +31,7 @@ OBVIOUS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"actual": Y, "forecast": [100 * p for p in P], "temperature": [3, 5, 9, 1, 2, 8]},
         {"outcome": "actual", "probability": "forecast"},
     ),
+    "two rows": ({"a": [1, 0], "b": [0.7, 0.2]}, {"outcome": "a", "probability": "b"}),
     "flags beside": (
         {"target": Y, "pred": P, "weekend": [0, 0, 1, 1, 0, 0]},
         {"outcome": "target", "probability": "pred"},
@@ -110,6 +111,11 @@ def test_what_is_given_is_kept() -> None:
     assert guess_roles(table, outcome="a", probability="q")[0] == {"outcome": "a"}
     log = log_of(table, y="b", p="q", guess=True)
     assert (log.names["y"], log.names["p"]) == ("b", "q")
+    dated = {"won": Y, "prob": P, "date": DAYS[::-1]}
+    assert log_of(dated, guess=True).time is not None
+    named = log_of(dated, y="won", p="prob", guess=True)
+    assert named.time is None
+    assert "column date runs backwards: give time='date'" in named.notes
     pairs = {"x": P, "x_outcome": Y, "z": P[::-1], "z_outcome": Y[::-1]}
     assert log_of(pairs, y="z_outcome", guess=True).names["p"] == "z"
     assert log_of(pairs, p="x", guess=True).names["y"] == "x_outcome"
@@ -130,6 +136,10 @@ def test_what_is_given_is_kept() -> None:
         ({"p": P, "q": Q}, r"no column of yes/no outcomes \(p, q\)"),
         ({"won": Y, "team": list("abcdef")}, r"no column that looks like probabilities \(team\)"),
         ({"won": Y, "p_dog": P, "p_cat": Q}, r"sum to 1 but are not named .*\(p_dog, p_cat\)"),
+        (
+            {"won": Y * 2, "level": [0.5] * 11 + [0.25]},
+            r"no column that looks like probabilities \(level\)",
+        ),
         ({}, "must have columns"),
         ([1, 2], "must have columns"),
     ],

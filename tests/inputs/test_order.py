@@ -120,6 +120,12 @@ class TestEvents:
         log = log_of([1, 0], [0.5] * 2, event=[2**60, 2**60 + 1])
         assert log.event_names == [str(2**60), str(2**60 + 1)]
 
+    def test_codes_count_up_as_events_come(self) -> None:
+        log = log_of([1, 0, 1, 0, 1], [0.5] * 5, event=[5, 3, None, 9, 5])
+        assert log.event is not None
+        assert log.event.tolist() == [0, 1, 2, 3, 0]
+        assert log.event_names == ["5", "3", "(missing)", "9"]
+
     def test_a_day_is_an_event(self) -> None:
         days = [datetime.date(2026, 3, 1), datetime.date(2026, 3, 1), datetime.date(2026, 3, 2)]
         log = log_of([1, 1, 0], [0.5] * 3, event=days)

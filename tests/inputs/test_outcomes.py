@@ -87,6 +87,7 @@ def test_missing_outcomes_are_pending(name: str) -> None:
         ([True, False, None], False, [0, 1, NAN], [True, False]),
         ([0, 1, 1], 0, [1, 0, 0], [1, 0]),
         (["yes", "no", "no"], "no", [0, 1, 1], ["yes", "no"]),
+        (["A", "a", "A"], "a", [0, 1, 0], ["A", "a"]),
         (["a", "b", "c"], "a", [1, 0, 0], ["not a", "a"]),
         (pd.Series(["x", "y", None], dtype="category"), "x", [1, 0, NAN], ["y", "x"]),
     ],

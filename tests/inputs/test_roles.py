@@ -91,8 +91,15 @@ class TestModels:
         assert list(log_of(table, y="y", p=["p", "q"], labels=["a", "b"]).models) == ["p", "q"]
         assert len(log_of(table, y="y", p=["p", "q", "r"], labels=["a", "b"]).models) == 3
 
+    @pytest.mark.parametrize("names", [pd.Index(["a", "b"]), np.array(["a", "b"]), ("a", "b")])
+    def test_names_of_any_kind(self, names: Any) -> None:
+        table = pd.DataFrame({"y": [1, 0], "a": [0.7, 0.1], "b": [0.3, 0.9]})
+        assert list(log_of(table, y="y", p=names, by=names).models) == ["a", "b"]
+        assert log_of(table, y="y", classes=names).names["p"] == ["a", "b"]
+
     def test_a_list_of_one_is_one(self) -> None:
-        log = log_of({"y": [1, 0], "a": [0.7, 0.1]}, y="y", p=["a"])
+        log = log_of({"y": [1, 0], "a": [0.7, 0.1]}, y=["y"], p=["a"], time=["a"])
+        assert log.names["y"] == "y" and log.time is not None
         assert log.p is not None and not log.models
 
 

@@ -91,17 +91,18 @@ def from_frame(
     """Roles of the columns of a frame; a role may also be given as an array."""
     if not columns:
         raise ValueError("the frame must have columns, got none")
-    if y is None or (p is None and classes in (None, True)):
+    if y is None or (p is None and (classes is None or classes is True)):
         missing = "y" if y is None else "p"
         what = "outcome" if y is None else "probability"
         raise ValueError(
             f"{missing} must name the {what} column, got None: columns are {listed(columns)}"
         )
+    y, p, classes, by, event = (_listed_names(v, columns) for v in (y, p, classes, by, event))
     given = Given(None, framed=True)
     given.outcome = _role(given, columns, "y", y)
     if classes is True and not isinstance(p, str) and isinstance(p, Sequence):
         classes, p = p, None
-    if classes not in (None, False):
+    if classes is not None and classes is not False:
         if p is not None or not is_names(classes) or len(classes) < 2:
             checks.refuse("classes", "be names of two or more probability columns", classes)
         given.probability = {str(c): pick(columns, "classes", c) for c in classes}
@@ -128,6 +129,14 @@ def from_frame(
     return given
 
 
+def _listed_names(value: Any, columns: Columns) -> Any:
+    """An array or index of names of columns, such as ``frame.columns[1:]``, as a list."""
+    if isinstance(value, list | str) or not hasattr(value, "tolist"):
+        return value
+    items = value.tolist()
+    return items if is_names(items) and all(name in columns for name in items) else value
+
+
 def is_names(value: Any) -> bool:
     """Whether these are names of columns, one or more."""
     return (
@@ -148,6 +157,8 @@ def _role(given: Given, columns: Columns, role: str, value: Any) -> Any:
         given.called[role] = (
             f"columns {listed(value, 4)}" if len(value) > 1 else f"column {value[0]}"
         )
+        if len(value) == 1 and role not in ("p", "by", "event"):
+            return pick(columns, role, value[0])
         return {name: pick(columns, role, name) for name in value}
     given.names[role] = given.called[role] = role
     return value
