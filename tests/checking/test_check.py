@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from tests.checking.made import classes, games, stream
 
 import fullswap as fs
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, TOO_LITTLE
+from tests.checking.made import classes, games, stream
 
 
 def quick(y, p, **settings):
@@ -320,3 +320,20 @@ def test_check_takes_the_smallest_logs():
         c = fs.check(y, p)
         assert c.verdict == TOO_LITTLE or c.smallest_seen == 0
         assert str(c) and c.to_json()
+
+
+def test_rows_that_hang_together_count_as_one():
+    rng = np.random.default_rng(1)
+    days, a_day = 300, 20
+    p = np.full(days * a_day, 0.3)
+    day = np.repeat(np.arange(days), a_day)
+    wet = rng.random(days) < 0.3  # a storm decides for nearly all places at once
+    y = (rng.random(len(p)) < np.where(wet[day], 0.95, 0.0214)).astype(float)
+    naive, fair = quick(y, p), quick(y, p, together=day)
+    assert naive.evidence.log10_most > 2 and fair.evidence.log10_most < 1
+    assert (naive.events, fair.events) == (6_000, 300)
+    assert fair.chance.median > 2 * naive.chance.median
+    with pytest.raises(ValueError, match="together"):
+        quick(y, p, event=day)  # contradicting outcomes: the message says what to give
+    with pytest.raises(ValueError, match="together must be left out"):
+        quick(y, p, event=day, together=day)

@@ -9,12 +9,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from tests.checking.made import classes, stream
 
 import fullswap as fs
 from fullswap.checking import files
 from fullswap.checking.files import check_file
 from fullswap.checking.settings import Settings
+from tests.checking.made import classes, stream
 
 
 def fullswap(*arguments, given=None):
@@ -54,7 +54,17 @@ def test_the_library_the_file_and_standard_input_agree(bold, tmp_path):
     expected = json.loads(whole.to_json())
     frame.to_parquet(tmp_path / "log.parquet")
     frame.to_json(tmp_path / "log.jsonl", orient="records", lines=True, date_format="iso")
-    named = ["--outcome", "won", "--probability", "prob", "--time", "day", "--by", "where", "--json"]
+    named = [
+        "--outcome",
+        "won",
+        "--probability",
+        "prob",
+        "--time",
+        "day",
+        "--by",
+        "where",
+        "--json",
+    ]
     for log, given in (
         (bold, None), (tmp_path / "log.parquet", None), (tmp_path / "log.jsonl", None),
         ("-", bold.read_text()),
@@ -129,7 +139,9 @@ def test_a_long_log_is_read_in_one_pass_with_the_same_answer(tmp_path, monkeypat
     assert streamed.evidence.log10 == pytest.approx(whole.evidence.log10)
     assert streamed.pending == whole.pending == 300
     named = {(s.column, s.value): s.events for s in whole.segments if s.column == "where"}
-    assert named == {(s.column, s.value): s.events for s in streamed.segments if s.column == "where"}
+    assert named == {
+        (s.column, s.value): s.events for s in streamed.segments if s.column == "where"
+    }
     assert sum(s.events for s in streamed.segments if s.column == "age") == whole.events
 
 

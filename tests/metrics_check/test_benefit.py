@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fullswap.metrics import Cells, brier_score, smallest_seen
 from fullswap.metrics.benefit import murphy, net_benefit, treat_all
+from fullswap.metrics.seen import MIXTURE_COST
 from metrics_check.cases import yes_no
 from naive import statistics as slow
 
@@ -43,7 +44,7 @@ def test_the_smallest_error_that_could_be_seen():
     half = Cells.of_events(np.zeros(400), np.full(400, 0.5))
     seen = smallest_seen(half)
     z = seen / (0.5 / 20)
-    assert z * z / 2 - 0.84 * z == pytest.approx(math.log(20) + 3)
+    assert z * z / 2 - 0.84 * z == pytest.approx(math.log(20) + MIXTURE_COST)
     four = Cells.of_events(np.zeros(1600), np.full(1600, 0.5))
     assert smallest_seen(four) == pytest.approx(seen / 2)
     assert smallest_seen(half, 1000) > seen

@@ -138,7 +138,7 @@ class EvidenceRun:
         streams = NO_ROWS if stream is None else codes_of("stream", stream, len(table))
         rows, bounds = NO_ROWS, NO_ROWS
         if event is not None:
-            rows, bounds = events_of(codes_of("event", event, len(table)), streams, own)
+            rows, bounds = events_of(codes_of("event", event, len(table)), streams)
         if not len(table):
             return
         if len(streams):

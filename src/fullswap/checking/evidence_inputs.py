@@ -68,10 +68,11 @@ def codes_of(name: str, values: Any, count: int) -> Indices:
     return codes
 
 
-def events_of(codes: Indices, streams: Indices, y: Vector) -> tuple[Indices, Indices]:
+def events_of(codes: Indices, streams: Indices) -> tuple[Indices, Indices]:
     """Rows sorted by event, events in the order of their last rows, and where each begins.
 
-    Rows of one code in two streams are two events.
+    Rows of one code in two streams are two events. They need not have one outcome: a bet pays its
+    mean over them, which is fair however they hang together.
     """
     if not len(codes):
         return NO_ROWS, NO_ROWS
@@ -81,9 +82,6 @@ def events_of(codes: Indices, streams: Indices, y: Vector) -> tuple[Indices, Ind
     last = np.zeros(int(own.max()) + 1, np.int64)
     last[own] = np.arange(len(own))
     ends = last[own]
-    if (y != y[ends]).any():
-        t = int(np.flatnonzero(y != y[ends])[0])
-        raise ValueError(f"event must have one outcome, got others in rows {t} and {int(ends[t])}")
     rows = np.argsort(ends, kind="stable")
     bounds = np.concatenate(([0], np.flatnonzero(np.diff(ends[rows])) + 1, [len(own)]))
     return rows.astype(np.int64), bounds.astype(np.int64)

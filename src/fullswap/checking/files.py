@@ -35,8 +35,8 @@ def check_file(
 ) -> Check | Comparison:  # fmt: skip
     """Check a log in CSV, Parquet or JSON lines; "-" is standard input.
 
-    ``roles`` names columns: y, p, classes, time, event, by, sample_weight, due. Those of outcome
-    and probabilities are guessed where it is obvious.
+    ``roles`` names columns: y, p, classes, time, event, together, by, sample_weight, due. Those of
+    outcome and probabilities are guessed where it is obvious.
     """
     named = {role: value for role, value in roles.items() if value}
     notes: list[str] = []
@@ -73,7 +73,7 @@ def _head(batches: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
 def _completed(head: Any, named: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Roles with those that were guessed; one name in place of a list of one."""
     plain = {k: v[0] if isinstance(v, list) and len(v) == 1 else v for k, v in named.items()}
-    for role in ("by", "classes", "event"):
+    for role in ("by", "classes", "event", "together"):
         if role in named:
             plain[role] = named[role]
     if "y" in plain and ("p" in plain or "classes" in plain):
@@ -86,18 +86,19 @@ def _completed(head: Any, named: dict[str, Any]) -> tuple[dict[str, Any], list[s
             plain["classes"] = found["classes"]
         else:
             plain["p"] = found.get("probability", found.get("models"))
-    for role in ("time", "event"):
-        if role in found:
-            plain.setdefault(role, found[role])
+    if "time" in found:
+        plain.setdefault("time", found["time"])
+    if "event" in found and "together" not in plain:
+        plain.setdefault("event", found["event"])
     return plain, said
 
 
 def _refuse_together(named: dict[str, Any]) -> None:
     """What needs all rows at once cannot be had of a stream."""
-    for role, flag in (("event", "--event"), ("due", "--due")):
+    for role in ("event", "together", "due"):
         if role in named:
             raise ValueError(
-                f"{flag} must be left out for logs of more than {WHOLE_ROWS:,} rows, got "
+                f"--{role} must be left out for logs of more than {WHOLE_ROWS:,} rows, got "
                 f"{named[role]!r}: rows of one event are needed together"
             )
 

@@ -38,6 +38,7 @@ def check(
     by: Any = None,
     time: Any = None,
     event: Any = None,
+    together: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     labels: Any = None,
@@ -74,6 +75,9 @@ def check(
         When each forecast was made: rows are read in that order. Without it, in the given order.
     event
         Names of events, if several forecasts share one outcome (a game minute by minute).
+    together
+        What makes rows hang together without sharing an outcome: one day, one storm. Rows of a
+        group count as one.
     sample_weight
         Weights of the rows, fixed before the outcomes.
     pos_label, labels
@@ -119,8 +123,9 @@ def check(
         band=band, recalibrate=bool(recalibrate), seed=seed,
     )  # fmt: skip
     log = log_of(
-        y_true, y_proba, y=y, p=p, by=by, time=time, event=event, sample_weight=sample_weight,
-        pos_label=pos_label, labels=labels, classes=classes, due=due, as_of=as_of,
+        y_true, y_proba, y=y, p=p, by=by, time=time, event=event, together=together,
+        sample_weight=sample_weight, pos_label=pos_label, labels=labels, classes=classes,
+        due=due, as_of=as_of,
     )  # fmt: skip
     return check_log(log, settings)
 
@@ -182,7 +187,7 @@ def finish(gathered: Gathered, log: Log, times: Any, pending: int) -> Check:
     evidence, windows = gathered.evidence(), gathered.windows(main.cells.inflation)
     seen = smallest_seen(main.cells, settings.threshold)
     size = size_of(error, chance, windows)
-    recalibrated = _recalibrated(gathered) if settings.recalibrate else None
+    recalibrated = _recalibrated(gathered, log.same_outcome) if settings.recalibrate else None
     brier = total_brier([main] if classes == 2 else parts)
     log_loss = decompose(main.cells, "log") if classes == 2 else None
     segments = _segments(gathered)
@@ -237,7 +242,7 @@ def _segments(gathered: Gathered) -> list[Segment]:
     return sorted(flagged, key=lambda s: -s.beyond)
 
 
-def _recalibrated(gathered: Gathered) -> Recalibrated | None:
+def _recalibrated(gathered: Gathered, same_outcome: bool) -> Recalibrated | None:
     """Recalibrate the last rows online, from a blank start, and score both."""
     if gathered.classes > MOST_RECALIBRATED:
         return None
@@ -245,6 +250,7 @@ def _recalibrated(gathered: Gathered) -> Recalibrated | None:
     from fullswap.metrics import brier_score, log_loss
 
     y, p, weight, event = gathered.tail()
+    event = event if same_outcome else None
     if event is not None:
         y, p, weight, event = _whole_events(y, p, weight, event)
     result = y if gathered.classes == 2 else y.astype(np.int64)

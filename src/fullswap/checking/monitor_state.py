@@ -158,7 +158,8 @@ def read_monitor(kind: type[Kind], text: Any) -> Kind:
     row = read_row(stored["row"], self._settings)
     waiting = read_waiting(stored["pending"], self.classes)
     alarms, rang = read_alarms(stored["alarms"]), stored["rang"]
-    if not isinstance(rang, bool) or sum(alarm.rings for alarm in alarms) > row[ALARMS] or (rang and not alarms):
+    rings = sum(alarm.rings for alarm in alarms)
+    if not isinstance(rang, bool) or rings > row[ALARMS] or (rang and not alarms):
         checks.refuse("alarms", "fit the row", len(alarms))
     self._begin(row[np.newaxis])
     self._waiting, self._alarms, self._rang = waiting, alarms, rang

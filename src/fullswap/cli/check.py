@@ -29,6 +29,10 @@ def check(
         [], "--event", metavar="COL",
         help="What is forecast, if several rows share one outcome; again for several columns.",
     ),
+    together: list[str] = typer.Option(  # noqa: B008
+        [], "--together", metavar="COL",
+        help="What makes rows hang together without sharing an outcome: a day, a storm.",
+    ),
     by: list[str] = typer.Option(  # noqa: B008
         [], "--by", metavar="COL", help="Check every value of this column too; may be repeated."
     ),
@@ -64,7 +68,8 @@ def check(
         raise typer.BadParameter(f"--fail-on must be {', '.join(VERDICTS)}, got {fail_on!r}")
     roles = {
         "y": outcome, "p": probability, "classes": classes.split(",") if classes else [],
-        "time": time, "event": event, "by": by, "sample_weight": weight, "due": due,
+        "time": time, "event": event, "together": together, "by": by,
+        "sample_weight": weight, "due": due,
     }  # fmt: skip
     try:
         if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):

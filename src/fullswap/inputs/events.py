@@ -70,7 +70,8 @@ def refuse_contradictions(
     raise ValueError(
         f"event must have one outcome each, got {labels[int(least[event])]} and "
         f"{labels[int(most[event])]} for {names[event]} (positions {low} and {high}); "
-        f"{len(bad):,} of {counted(len(names), 'event')} are like that"
+        f"{len(bad):,} of {counted(len(names), 'event')} are like that. Rows that hang together "
+        "without sharing an outcome (one day, one storm) are given as together"
     )
 
 

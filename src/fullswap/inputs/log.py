@@ -50,6 +50,8 @@ class Log:
     event: Indices | None = None
     """Codes of events in order of first appearance, shape (n,); None if every row is its own."""
     event_names: list[str] = field(default_factory=list)
+    same_outcome: bool = True
+    """Whether the rows of an event share one outcome, or only hang together."""
     time: NDArray[Any] | None = None
     """Moments, ascending: numbers or `datetime64` in UTC, shape (n,)."""
     by: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -76,7 +78,8 @@ class Log:
 def log_of(
     y_true: Any, y_proba: Any = None, *,
     y: Any = None, p: Any = None, classes: Any = None, by: Any = None, time: Any = None,
-    event: Any = None, sample_weight: Any = None, pos_label: Any = None, labels: Any = None,
+    event: Any = None, together: Any = None, sample_weight: Any = None, pos_label: Any = None,
+    labels: Any = None,
     due: Any = None, as_of: Any = None, guess: bool = False,
 ) -> Log:  # fmt: skip
     """Read a log of forecasts.
@@ -100,6 +103,9 @@ def log_of(
         When the forecasts were made: the order in which they are read.
     event
         What a forecast is about, where several rows share an outcome: a column, or several.
+    together
+        What makes rows hang together without sharing an outcome (one day, one storm), in place of
+        ``event``.
     sample_weight
         Weights >= 0.
     pos_label
@@ -123,15 +129,23 @@ def log_of(
     'column prob: read as percent (largest value 70)'
     """
     sentences: list[str] = []
+    if together is not None and event is not None:
+        raise ValueError(
+            f"together must be left out where event is given, got {together!r}: rows of an event "
+            "count together anyway"
+        )
+    grouped = event if together is None else together
     if y_proba is None:
         columns = columns_of(y_true)
         if columns is None:
             raise ValueError("y_proba must be probabilities, got None: call check(y, p)")
         if guess and (y is None or (p is None and classes is None)):
-            y, p, classes, time, event, sentences = _guessed(columns, y, p, classes, time, event)
+            y, p, classes, time, grouped, sentences = _guessed(
+                columns, y, p, classes, time, grouped
+            )
         if classes is None and labels is not None and roles.is_names(p):
             classes = len(p) > 2 and len(p) == len(label_list(labels)) or None
-        given = roles.from_frame(columns, y, p, classes, by, time, event, sample_weight, due)
+        given = roles.from_frame(columns, y, p, classes, by, time, grouped, sample_weight, due)
     else:
         for role, value in (("y", y), ("p", p), ("classes", classes)):
             if value is not None:
@@ -139,8 +153,9 @@ def log_of(
                     f"{role} must be left out with arrays, got {value!r}: it names a column, and "
                     "needs the frame as first argument, check(frame, y=…, p=…)"
                 )
-        given = roles.from_arrays(y_true, y_proba, by, time, event, sample_weight, due)
-    return _assembled(given, read_pair(given, pos_label, labels), as_of, sentences)
+        given = roles.from_arrays(y_true, y_proba, by, time, grouped, sample_weight, due)
+    pair = read_pair(given, pos_label, labels)
+    return _assembled(given, pair, as_of, sentences, together is None)
 
 
 def _guessed(columns: Any, y: Any, p: Any, classes: Any, time: Any, event: Any) -> Any:
@@ -154,7 +169,7 @@ def _guessed(columns: Any, y: Any, p: Any, classes: Any, time: Any, event: Any) 
     return y, p, classes, time, found.get("event") if event is None else event, sentences
 
 
-def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
+def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str], same_outcome: bool) -> Log:
     """Rows left out, the rest put in order, and everything else brought along."""
     n = len(pair.y)
     first = given.called["y"]
@@ -187,7 +202,8 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
     event_names: list[str] = []
     if ids:
         codes, event_names, said = events_of({k: taken(v, order) for k, v in ids.items()})
-        refuse_contradictions(codes, event_names, y, pair.labels, order)
+        if same_outcome:
+            refuse_contradictions(codes, event_names, y, pair.labels, order)
         notes += said
     else:
         mine = {k: taken(v, order) for k, v in {**by, **others}.items() if len(v) == n}
@@ -205,6 +221,7 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str]) -> Log:
         weight=None if weight is None else weight[order],
         event=codes,
         event_names=event_names,
+        same_outcome=same_outcome,
         time=None if times is None else times[order],
         by={key: cut(taken(column, order)) for key, column in by.items()},
         names=given.names,

@@ -286,4 +286,5 @@ def single(prior, row, work, run_length, half, y, p, weight):
     outcomes = work[2, 2:3]
     outcomes[0] = y
     rows = np.empty(0, np.int64)
-    return take(prior, row, work, run_length, half, outcomes, table, weights, rows, 0, 1, row[EVENTS])
+    number = row[EVENTS]
+    return take(prior, row, work, run_length, half, outcomes, table, weights, rows, 0, 1, number)
