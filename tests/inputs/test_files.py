@@ -189,7 +189,8 @@ class TestBlocks:
         path = written(tmp_path, content.encode())
         table = read_table(path)
         assert table.num_rows == len(values)
-        assert table["v"].type == pa.string()
+        assert table["v"].type == pa.string() and table["k0"].type == pa.int64()
+        assert [k for k, v in enumerate(table["v"].to_pylist()) if v is None] == [22]
         assert [v for v in table["k0"].to_pylist() if v is not None] == list(range(30))
         rows = [(line, len(batch)) for line, batch in read_batches(path)]
         assert len(rows) > 5

@@ -132,6 +132,7 @@ def test_what_is_given_is_kept() -> None:
             {"won": Y, "actual": N, "p": P},
             r"several columns that may be the outcome \(won, actual\)",
         ),
+        ({"r1": P, "r1_outcome": Y, "r2": Q, "r2_outcome": Y}, "2 pairs of columns"),
         ({"a": Y, "b": N, "p": P}, r"several columns that may be the outcome \(a, b\)"),
         ({"p": P, "q": Q}, r"no column of yes/no outcomes \(p, q\)"),
         ({"won": Y, "team": list("abcdef")}, r"no column that looks like probabilities \(team\)"),

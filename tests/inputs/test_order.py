@@ -44,6 +44,11 @@ class TestTime:
                  datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)]  # fmt: skip
         assert log_of([1, 0], [0.7, 0.2], time=times).order.tolist() == [1, 0]
 
+    def test_days_among_times_with_a_zone_begin_at_midnight(self) -> None:
+        times = ["2026-03-02", "2026-03-01T23:00:00-05:00", "2026-03-01T23:00:00Z"]
+        log = log_of([1, 0, 1], [0.7, 0.2, 0.5], time=times)
+        assert log.order.tolist() == [2, 0, 1]
+
     def test_ties_stay_in_order_and_newest_first_is_said(self) -> None:
         log = log_of([1, 0, 1, 0], [0.7, 0.2, 0.5, 0.4], time=[9, 9, 1, 0])
         assert log.order.tolist() == [3, 2, 0, 1]

@@ -46,6 +46,11 @@ def test_no_forecast(missing) -> None:
     assert notes == ["y_proba: 1 row without a forecast left out"]
 
 
+@pytest.mark.parametrize("missing", [None, "", "NA"])
+def test_no_forecast_among_percent_signs(missing) -> None:
+    np.testing.assert_array_equal(probabilities("p", ["20%", missing])[0], [0.2, NAN])
+
+
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=40))
 def test_percents_come_back(shares: list[float]) -> None:
     percents = [100 * p for p in [*shares, 0.5]]

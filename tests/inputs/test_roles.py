@@ -80,6 +80,12 @@ class TestModels:
         assert "1 row without any forecast left out" in log.notes
         assert any("1 of 2 forecasters have gaps, b the most (1 row)" in v for v in log.notes)
 
+    def test_marks_for_no_forecast_are_said(self) -> None:
+        table = {"y": [1, 0, 1, 0], "a": [0.7, -1, -1, -1], "b": [0.6, 0.1, 0.9, NAN]}
+        log = log_of(table, y="y", p=["a", "b"])
+        assert log.notes[0] == "column a: -1 (3 times) read as no forecast"
+        assert [note for note in log.notes if "column b" in note] == []
+
     def test_percents_are_told_from_all_columns(self) -> None:
         table = {"y": [1, 0], "a": [70, 10], "b": [60, 20], "c": [0.5, 1]}
         log = log_of(table, y="y", p=["a", "b", "c"])
