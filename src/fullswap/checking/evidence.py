@@ -1,0 +1,332 @@
+"""Evidence that forecasts are wrong, valid however often one looks.
+
+An e-value of E says: had all these chances been right, a record like this would have come up with
+chance 1/E at most, at any moment of the stream. ``fullswap.kernels.evidence`` has the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullswap.base import checks
+from fullswap.base.protocols import Indices, Vector
+from fullswap.checking.bets import flaw_of, lines_of, prior_of
+
+_NO_WEIGHTS: Vector = np.empty(0)
+_NO_ROWS: Indices = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Evidence against the forecasts of one stream.
+
+    Attributes
+    ----------
+    log10 : float
+        log10 of the e-value now. 20, that is 1.3, is the usual line: once in 20 at most.
+    log10_most : float
+        The largest so far, at least 0.
+    most_at : int
+        Row number of that maximum; −1 before there is any evidence.
+    events : int
+        How many outcomes entered; rows that share one are one event.
+    positions, history : arrays
+        Row numbers, and log10 of the e-value there; the last entry is now.
+    impossible : array
+        Rows whose forecast was 0 and that happened, or 1 and that did not. They enter as if the
+        forecast had been 1e-4 away from it.
+    since : int
+        Row number where the best bet began to win; −1 without events.
+    shift, slope : float
+        The best bet: events happen as σ(shift + slope·logit p) says.
+    low, high : float
+        Forecasts that it is about.
+    direction : str
+        The same in words: "too high", "over-confident", "too low between 25% and 40%".
+    label : int or None
+        The class that it is about, where there are more than two.
+    """
+
+    log10: float
+    log10_most: float
+    most_at: int
+    events: int
+    positions: Indices
+    history: Vector
+    impossible: Indices
+    since: int
+    shift: float
+    slope: float
+    low: float
+    high: float
+    direction: str
+    label: int | None = None
+
+
+class EvidenceRun:
+    """Evidence of streams fed batch by batch, in memory that does not grow with the rows.
+
+    Parameters
+    ----------
+    streams : int
+        How many; more are added when their numbers come.
+    classes : int
+        2 for yes/no forecasts, of shape (n,); otherwise rows of K probabilities.
+    step : float or None
+        Forecasts are rounded to multiples of it: the null is "right up to rounding".
+    checkpoints : int
+        At most how many points of the history are kept.
+
+    Examples
+    --------
+    >>> run = EvidenceRun()
+    >>> run.add([1.0, 0.0, 1.0], [0.9, 0.2, 0.7])
+    >>> run.result()[0].events
+    3
+    """
+
+    def __init__(
+        self, streams: int = 1, *, classes: int = 2, step: float | None = None,
+        checkpoints: int = 300,
+    ) -> None:  # fmt: skip
+        from fullswap.kernels.evidence import width_of
+
+        self._classes = checks.whole("classes", classes, 2)
+        self._half = half_of(step)
+        self._prior = prior_of(self._classes)
+        self._width = int(width_of(len(self._prior), self._classes))
+        self._places = 2 * max(checks.whole("checkpoints", checkpoints, 2) // 2, 1)
+        self._work = np.zeros((3, len(self._prior)))
+        self._state = np.zeros((0, self._width))
+        self._history = np.zeros((0, 2, self._places))
+        self._every: Indices = np.zeros(0, np.int64)
+        self._impossible: list[list[int]] = []
+        self._rows = 0
+        self._grow(checks.whole("streams", streams, 1))
+
+    def _grow(self, streams: int) -> None:
+        from fullswap.kernels.evidence import begin
+
+        more = streams - len(self._state)
+        if more <= 0:
+            return
+        fresh = np.zeros((more, self._width))
+        for row in fresh:
+            begin(row, len(self._prior))
+        self._state = np.concatenate((self._state, fresh))
+        self._history = np.concatenate((self._history, np.zeros((more, 2, self._places))))
+        self._every = np.concatenate((self._every, np.ones(more, np.int64)))
+        self._impossible.extend([] for _ in range(more))
+
+    def add(
+        self, y: Any, p: Any, weight: Any = None, stream: Any = None, event: Any = None
+    ) -> None:
+        """Take rows in order. y holds 0/1, or class numbers; p shape (n,), or (n, K).
+
+        ``weight`` in [0, 1], fixed in advance; ``stream`` and ``event`` are whole numbers: rows of
+        one stream and event share an outcome, and enter at the last of them in this batch.
+        """
+        from fullswap.kernels.evidence import run
+
+        table = probabilities_of(p, self._classes)
+        own = outcomes_of(y, len(table), self._classes)
+        weights = weights_of(weight, len(table))
+        streams = _NO_ROWS
+        if stream is not None:
+            streams = checks.indices("stream", stream, None)
+            checks.same_length("stream", streams, "p", len(table))
+        rows, bounds = _NO_ROWS, _NO_ROWS
+        if event is not None:
+            codes = checks.indices("event", event, None)
+            checks.same_length("event", codes, "p", len(table))
+            rows, bounds = events_of(codes, streams, own)
+        if not len(table):
+            return
+        if len(streams):
+            self._grow(int(streams.max()) + 1)
+        run(
+            self._prior, self._state, self._work, 0.0, self._half, streams, own, table, weights, rows,
+            bounds, 0, self._rows, self._history, self._every,
+        )  # fmt: skip
+        if self._half == 0:
+            for r in np.flatnonzero(impossible_in(own, table)).tolist():
+                self._impossible[int(streams[r]) if len(streams) else 0].append(self._rows + r)
+        self._rows += len(table)
+
+    def result(self) -> list[Evidence]:
+        """Evidence of every stream, as of now."""
+        return [self._result(s) for s in range(len(self._state))]
+
+    def _result(self, s: int) -> Evidence:
+        from fullswap.kernels.evidence import (
+            EVENTS,
+            HEAD,
+            MOST_AT,
+            MOST_LOG,
+            NOW,
+            NUMBER,
+            SCALE,
+            START,
+            best_of,
+        )
+
+        row, count = self._state[s], len(self._prior)
+        events = int(row[EVENTS])
+        best = int(
+            best_of(self._prior, row[HEAD : HEAD + count], lines_of(self._classes), row[SCALE])
+        )
+        flaw = flaw_of(best, row, self._classes)
+        kept = events // int(self._every[s])
+        positions = self._history[s, 0, :kept].astype(np.int64)
+        history = self._history[s, 1, :kept].copy()
+        if events % int(self._every[s]):
+            positions = np.append(positions, np.int64(row[NUMBER]))
+            history = np.append(history, row[NOW])
+        since = int(row[HEAD + START * count + best]) if events else -1
+        return Evidence(
+            float(row[NOW]), float(row[MOST_LOG]), int(row[MOST_AT]), events, positions, history,
+            np.array(self._impossible[s], np.int64), since, flaw.shift, flaw.slope, flaw.low,
+            flaw.high, flaw.direction if events else "", flaw.label,
+        )  # fmt: skip
+
+
+def evidence_of(
+    y: Any, p: Any, *, weight: Any = None, event: Any = None, step: float | None = None,
+    stream: Any = None, streams: int = 1, checkpoints: int = 300,
+) -> Any:  # fmt: skip
+    """Evidence against the forecasts of a whole log, in the order of its rows.
+
+    Parameters
+    ----------
+    y : (n,) array
+        0/1; numbers of classes for p of shape (n, K).
+    p : (n,) or (n, K) array
+    weight : (n,) array, optional
+        In [0, 1], fixed in advance: a bet pays L^weight.
+    event : (n,) array of whole numbers, optional
+        Rows of one event share an outcome: a bet pays its mean over them, at the last one.
+    step : float, optional
+        Forecasts are rounded to multiples of it.
+    stream : (n,) array of whole numbers, optional
+        Segments: one evidence for each, a list of at least ``streams`` of them.
+    checkpoints : int
+        At most how many points of the history are kept.
+
+    Returns
+    -------
+    Evidence
+        A list of them if ``stream`` is given.
+
+    Examples
+    --------
+    >>> p = np.full(400, 0.3)
+    >>> y = np.tile([1.0, 0.0], 200)
+    >>> found = evidence_of(y, p)
+    >>> found.log10 > 10, found.direction
+    (True, 'too low')
+    """
+    array = np.asarray(p)
+    classes = array.shape[1] if array.ndim == 2 else 2
+    run = EvidenceRun(streams, classes=max(classes, 2), step=step, checkpoints=checkpoints)
+    run.add(y, p, weight, stream, event)
+    return run.result() if stream is not None else run.result()[0]
+
+
+def e_bh(log10_values: Any, level: float = 0.05) -> NDArray[np.bool_]:
+    """Which of many e-values are flagged so that at most this share of flags is false on average.
+
+    The e-BH rule: with m values in decreasing order flag the first k, for the largest k whose k-th
+    value is at least m/(level·k). Holds however the streams depend on one another. The values
+    must be e-values at one moment (now), not their maxima. [WR22]
+
+    Examples
+    --------
+    >>> e_bh([3.0, 0.2, 1.9]).tolist()
+    [True, False, True]
+    """
+    values = checks.floats("log10_values", log10_values)
+    level = checks.setting("level", level, above=0.0, most=1.0)
+    if values.ndim != 1:
+        checks.refuse_shape("log10_values", "(m,)", values)
+    order = np.argsort(-values, kind="stable")
+    ranks = np.arange(1, len(values) + 1)
+    enough = values[order] >= np.log10(len(values) / (level * ranks))
+    flagged = np.zeros(len(values), np.bool_)
+    if enough.any():
+        flagged[order[: int(ranks[enough].max())]] = True
+    return flagged
+
+
+# --- what comes from outside --------------------------------------------------------------------
+
+
+def half_of(step: Any) -> float:
+    """Half the width of a rounding cell; 0 where nothing is rounded."""
+    if step is None:
+        return 0.0
+    return checks.setting("step", step, above=0.0, most=0.5) / 2
+
+
+def probabilities_of(p: Any, classes: int) -> Vector:
+    """Forecasts as a table: one column for yes/no, K otherwise."""
+    array = checks.floats("p", p)
+    if classes == 2:
+        if array.ndim == 2 and array.shape[1] == 2:
+            array = checks.probabilities("p", array)[:, 1]
+        if array.ndim != 1:
+            checks.refuse_shape("p", "(n,)", array)
+        checks.unit("p", array)
+        return np.ascontiguousarray(array)[:, None]
+    if array.ndim != 2 or array.shape[1] != classes:
+        checks.refuse_shape("p", f"(n, {classes})", array)
+    return np.ascontiguousarray(checks.probabilities("p", array))
+
+
+def outcomes_of(y: Any, count: int, classes: int) -> Vector:
+    """Outcomes as floats: 0/1, or numbers of classes."""
+    own = checks.indices("y", y, classes).astype(np.float64)
+    if own.ndim != 1:
+        checks.refuse_shape("y", "(n,)", own)
+    checks.same_length("y", own, "p", count)
+    return own
+
+
+def weights_of(weight: Any, count: int) -> Vector:
+    """Weights in [0, 1]; none at all if all are 1."""
+    if weight is None:
+        return _NO_WEIGHTS
+    own = checks.floats("weight", weight)
+    if own.ndim != 1:
+        checks.refuse_shape("weight", "(n,)", own)
+    checks.same_length("weight", own, "p", count)
+    checks.unit("weight", own)
+    return np.ascontiguousarray(own)
+
+
+def events_of(codes: Indices, streams: Indices, y: Vector) -> tuple[Indices, Indices]:
+    """Rows sorted by event, events in the order of their last rows, and where each begins."""
+    if len(streams):
+        codes = codes * (int(streams.max()) + 1 if len(streams) else 1) + streams
+    _, own = np.unique(codes, return_inverse=True)
+    last = np.zeros(int(own.max()) + 1 if len(own) else 0, np.int64)
+    np.maximum.at(last, own, np.arange(len(own)))
+    if len(own) and (y != y[last[own]]).any():
+        t = int(np.flatnonzero(y != y[last[own]])[0])
+        raise ValueError(
+            f"event must have one outcome, got others in rows {t} and {int(last[own[t]])}"
+        )
+    rows = np.lexsort((np.arange(len(own)), last[own]))
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(last[own][rows])) + 1, [len(own)]))
+    return rows.astype(np.int64), bounds.astype(np.int64)
+
+
+def impossible_in(y: Vector, table: Vector) -> NDArray[np.bool_]:
+    """Rows in which what was said to be impossible happened."""
+    if table.shape[1] > 1:
+        return np.asarray(table[np.arange(len(y)), y.astype(np.int64)] == 0)
+    p = table[:, 0]
+    return np.asarray(((p == 0) & (y == 1)) | ((p == 1) & (y == 0)))
