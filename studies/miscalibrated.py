@@ -1,7 +1,7 @@
 """Streams of forecasts that are wrong in known ways, and one that is right.
 
-Every function takes forecasts p, shape (n,), and gives the chance of yes that each event really has.
-``stream(name, n, rng)`` draws forecasts and outcomes.
+Each has a function from forecasts p, shape (n,), to the chances of yes that these events really
+have. ``stream(name, n, rng)`` draws forecasts and outcomes.
 """
 
 from __future__ import annotations

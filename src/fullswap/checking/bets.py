@@ -10,6 +10,19 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Vector
+from fullswap.kernels.evidence import BLOCKS, HEAD, LOGITS, SQUARES, WEIGHTS
+from fullswap.kernels.evidence_bets import (
+    BETS,
+    CURVES,
+    FIRST_KNOT,
+    KNOTS,
+    LINES,
+    LOGIT_END,
+    PRIOR_VARIANCE,
+    SHIFTS,
+    SLOPES,
+)
+from fullswap.kernels.evidence_classes import CLASS_SHIFTS, TEMPERATURES
 
 OF_SHIFTS, OF_SLOPES, OF_BOTH, OF_CURVES = 0.3, 0.3, 0.15, 0.25
 """Prior weight of pure shifts, pure slopes, all pairs, and curves that learn."""
@@ -38,9 +51,6 @@ class Flaw:
 @cache
 def prior_of(classes: int) -> Vector:
     """Weights of all bets, summing to 1 at most: most on simple flaws, and on small ones."""
-    from fullswap.kernels.evidence_bets import CURVES, SHIFTS, SLOPES
-    from fullswap.kernels.evidence_classes import CLASS_SHIFTS, TEMPERATURES
-
     if classes > 2:
         shifts = classes * len(CLASS_SHIFTS)
         parts = (
@@ -59,8 +69,6 @@ def prior_of(classes: int) -> Vector:
 
 def lines_of(classes: int) -> int:
     """How many bets come before the curves that learn."""
-    from fullswap.kernels.evidence_bets import LINES
-
     return LINES if classes == 2 else len(prior_of(classes))
 
 
@@ -71,15 +79,13 @@ def _shares(size: Vector, without: Any) -> Vector:
 
 def _summing(weights: Vector) -> Vector:
     """The same made to sum to 1, less a little: rounding must not lift the sum above 1."""
-    result = weights * ((1 - 1e-12) / weights.sum())
+    result: Vector = weights * ((1 - 1e-12) / weights.sum())
     result.flags.writeable = False
     return result
 
 
 def flaw_of(bet: int, row: Vector, classes: int) -> Flaw:
     """What this bet says, given the row of its stream."""
-    from fullswap.kernels.evidence_bets import LINES, SHIFTS, SLOPES
-
     if classes > 2:
         return _class_flaw(bet)
     if bet >= LINES:
@@ -90,8 +96,6 @@ def flaw_of(bet: int, row: Vector, classes: int) -> Flaw:
 
 def _direction(shift: float, slope: float, row: Vector) -> str:
     """Where the forecasts lie decides: for rare events a slope is a shift."""
-    from fullswap.kernels.evidence import LOGITS, SQUARES, WEIGHTS
-
     mass = max(float(row[WEIGHTS]), 1e-300)
     mean = float(row[LOGITS]) / mass
     spread = math.sqrt(max(float(row[SQUARES]) / mass - mean**2, 0.0))
@@ -106,16 +110,6 @@ def _direction(shift: float, slope: float, row: Vector) -> str:
 
 def _curve_flaw(curve: int, row: Vector) -> Flaw:
     """The stretch between knots where the residuals stand out most."""
-    from fullswap.kernels.evidence import BLOCKS, HEAD
-    from fullswap.kernels.evidence_bets import (
-        BETS,
-        CURVES,
-        FIRST_KNOT,
-        KNOTS,
-        LOGIT_END,
-        PRIOR_VARIANCE,
-    )
-
     first, count = int(FIRST_KNOT[curve]), int(KNOTS[curve])
     knots = row[HEAD + BLOCKS * BETS :].reshape(-1, 2)[first : first + count]
     at = int(np.argmax(knots[:, 0] ** 2 / (knots[:, 1] + PRIOR_VARIANCE)))
@@ -129,7 +123,6 @@ def _curve_flaw(curve: int, row: Vector) -> Flaw:
 
 
 def _class_flaw(bet: int) -> Flaw:
-    from fullswap.kernels.evidence_classes import CLASS_SHIFTS, TEMPERATURES
 
     if bet < len(TEMPERATURES):
         slope = float(TEMPERATURES[bet])

@@ -14,10 +14,20 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
-from fullswap.checking.bets import flaw_of, lines_of, prior_of
-
-_NO_WEIGHTS: Vector = np.empty(0)
-_NO_ROWS: Indices = np.empty(0, np.int64)
+from fullswap.checking.bets import prior_of
+from fullswap.checking.evidence_inputs import (
+    MOST_CLASSES,
+    NO_ROWS,
+    codes_of,
+    events_of,
+    half_of,
+    impossible_in,
+    outcomes_of,
+    probabilities_of,
+    weights_of,
+)
+from fullswap.checking.evidence_rows import best_flaw, blank_rows, log10_most, log10_now
+from fullswap.kernels.evidence import EVENTS, MOST_AT, NUMBER, run
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +103,12 @@ class EvidenceRun:
         self, streams: int = 1, *, classes: int = 2, step: float | None = None,
         checkpoints: int = 300,
     ) -> None:  # fmt: skip
-        from fullswap.kernels.evidence import width_of
-
-        self._classes = checks.whole("classes", classes, 2)
+        self._classes = checks.whole("classes", classes, 2, MOST_CLASSES)
         self._half = half_of(step)
         self._prior = prior_of(self._classes)
-        self._width = int(width_of(len(self._prior), self._classes))
         self._places = 2 * max(checks.whole("checkpoints", checkpoints, 2) // 2, 1)
         self._work = np.zeros((3, len(self._prior)))
-        self._state = np.zeros((0, self._width))
+        self._state = blank_rows(0, self._classes)
         self._history = np.zeros((0, 2, self._places))
         self._every: Indices = np.zeros(0, np.int64)
         self._impossible: list[list[int]] = []
@@ -109,15 +116,10 @@ class EvidenceRun:
         self._grow(checks.whole("streams", streams, 1))
 
     def _grow(self, streams: int) -> None:
-        from fullswap.kernels.evidence import begin
-
         more = streams - len(self._state)
         if more <= 0:
             return
-        fresh = np.zeros((more, self._width))
-        for row in fresh:
-            begin(row, len(self._prior))
-        self._state = np.concatenate((self._state, fresh))
+        self._state = np.concatenate((self._state, blank_rows(more, self._classes)))
         self._history = np.concatenate((self._history, np.zeros((more, 2, self._places))))
         self._every = np.concatenate((self._every, np.ones(more, np.int64)))
         self._impossible.extend([] for _ in range(more))
@@ -130,27 +132,20 @@ class EvidenceRun:
         ``weight`` in [0, 1], fixed in advance; ``stream`` and ``event`` are whole numbers: rows of
         one stream and event share an outcome, and enter at the last of them in this batch.
         """
-        from fullswap.kernels.evidence import run
-
         table = probabilities_of(p, self._classes)
         own = outcomes_of(y, len(table), self._classes)
         weights = weights_of(weight, len(table))
-        streams = _NO_ROWS
-        if stream is not None:
-            streams = checks.indices("stream", stream, None)
-            checks.same_length("stream", streams, "p", len(table))
-        rows, bounds = _NO_ROWS, _NO_ROWS
+        streams = NO_ROWS if stream is None else codes_of("stream", stream, len(table))
+        rows, bounds = NO_ROWS, NO_ROWS
         if event is not None:
-            codes = checks.indices("event", event, None)
-            checks.same_length("event", codes, "p", len(table))
-            rows, bounds = events_of(codes, streams, own)
+            rows, bounds = events_of(codes_of("event", event, len(table)), streams, own)
         if not len(table):
             return
         if len(streams):
             self._grow(int(streams.max()) + 1)
         run(
-            self._prior, self._state, self._work, 0.0, self._half, streams, own, table, weights, rows,
-            bounds, 0, self._rows, self._history, self._every,
+            self._prior, self._state, self._work, 0.0, self._half, streams, own, table, weights,
+            rows, bounds, 0, self._rows, self._history, self._every,
         )  # fmt: skip
         if self._half == 0:
             for r in np.flatnonzero(impossible_in(own, table)).tolist():
@@ -162,33 +157,16 @@ class EvidenceRun:
         return [self._result(s) for s in range(len(self._state))]
 
     def _result(self, s: int) -> Evidence:
-        from fullswap.kernels.evidence import (
-            EVENTS,
-            HEAD,
-            MOST_AT,
-            MOST_LOG,
-            NOW,
-            NUMBER,
-            SCALE,
-            START,
-            best_of,
-        )
-
-        row, count = self._state[s], len(self._prior)
-        events = int(row[EVENTS])
-        best = int(
-            best_of(self._prior, row[HEAD : HEAD + count], lines_of(self._classes), row[SCALE])
-        )
-        flaw = flaw_of(best, row, self._classes)
-        kept = events // int(self._every[s])
-        positions = self._history[s, 0, :kept].astype(np.int64)
-        history = self._history[s, 1, :kept].copy()
-        if events % int(self._every[s]):
+        row, every = self._state[s], int(self._every[s])
+        events, now = int(row[EVENTS]), log10_now(row)
+        flaw, since = best_flaw(row, self._classes)
+        positions = self._history[s, 0, : events // every].astype(np.int64)
+        history = self._history[s, 1, : events // every].copy()
+        if events % every:
             positions = np.append(positions, np.int64(row[NUMBER]))
-            history = np.append(history, row[NOW])
-        since = int(row[HEAD + START * count + best]) if events else -1
+            history = np.append(history, now)
         return Evidence(
-            float(row[NOW]), float(row[MOST_LOG]), int(row[MOST_AT]), events, positions, history,
+            now, log10_most(row), int(row[MOST_AT]), events, positions, history,
             np.array(self._impossible[s], np.int64), since, flaw.shift, flaw.slope, flaw.low,
             flaw.high, flaw.direction if events else "", flaw.label,
         )  # fmt: skip
@@ -259,74 +237,3 @@ def e_bh(log10_values: Any, level: float = 0.05) -> NDArray[np.bool_]:
     if enough.any():
         flagged[order[: int(ranks[enough].max())]] = True
     return flagged
-
-
-# --- what comes from outside --------------------------------------------------------------------
-
-
-def half_of(step: Any) -> float:
-    """Half the width of a rounding cell; 0 where nothing is rounded."""
-    if step is None:
-        return 0.0
-    return checks.setting("step", step, above=0.0, most=0.5) / 2
-
-
-def probabilities_of(p: Any, classes: int) -> Vector:
-    """Forecasts as a table: one column for yes/no, K otherwise."""
-    array = checks.floats("p", p)
-    if classes == 2:
-        if array.ndim == 2 and array.shape[1] == 2:
-            array = checks.probabilities("p", array)[:, 1]
-        if array.ndim != 1:
-            checks.refuse_shape("p", "(n,)", array)
-        checks.unit("p", array)
-        return np.ascontiguousarray(array)[:, None]
-    if array.ndim != 2 or array.shape[1] != classes:
-        checks.refuse_shape("p", f"(n, {classes})", array)
-    return np.ascontiguousarray(checks.probabilities("p", array))
-
-
-def outcomes_of(y: Any, count: int, classes: int) -> Vector:
-    """Outcomes as floats: 0/1, or numbers of classes."""
-    own = checks.indices("y", y, classes).astype(np.float64)
-    if own.ndim != 1:
-        checks.refuse_shape("y", "(n,)", own)
-    checks.same_length("y", own, "p", count)
-    return own
-
-
-def weights_of(weight: Any, count: int) -> Vector:
-    """Weights in [0, 1]; none at all if all are 1."""
-    if weight is None:
-        return _NO_WEIGHTS
-    own = checks.floats("weight", weight)
-    if own.ndim != 1:
-        checks.refuse_shape("weight", "(n,)", own)
-    checks.same_length("weight", own, "p", count)
-    checks.unit("weight", own)
-    return np.ascontiguousarray(own)
-
-
-def events_of(codes: Indices, streams: Indices, y: Vector) -> tuple[Indices, Indices]:
-    """Rows sorted by event, events in the order of their last rows, and where each begins."""
-    if len(streams):
-        codes = codes * (int(streams.max()) + 1 if len(streams) else 1) + streams
-    _, own = np.unique(codes, return_inverse=True)
-    last = np.zeros(int(own.max()) + 1 if len(own) else 0, np.int64)
-    np.maximum.at(last, own, np.arange(len(own)))
-    if len(own) and (y != y[last[own]]).any():
-        t = int(np.flatnonzero(y != y[last[own]])[0])
-        raise ValueError(
-            f"event must have one outcome, got others in rows {t} and {int(last[own[t]])}"
-        )
-    rows = np.lexsort((np.arange(len(own)), last[own]))
-    bounds = np.concatenate(([0], np.flatnonzero(np.diff(last[own][rows])) + 1, [len(own)]))
-    return rows.astype(np.int64), bounds.astype(np.int64)
-
-
-def impossible_in(y: Vector, table: Vector) -> NDArray[np.bool_]:
-    """Rows in which what was said to be impossible happened."""
-    if table.shape[1] > 1:
-        return np.asarray(table[np.arange(len(y)), y.astype(np.int64)] == 0)
-    p = table[:, 0]
-    return np.asarray(((p == 0) & (y == 1)) | ((p == 1) & (y == 0)))

@@ -2,35 +2,37 @@
 
 Bet k of prior weight w_k pays L_k. Two statistics of it:
 
-- **Evidence**: M_k ← L_k·(M_k + γ_t) and E_t = Σ w_k·M_k + (1 − γ_1 − … − γ_t). Under "every chance
-  given the past is p" E[L_k | past] ≤ 1, so E[w_k·M_k | past] ≤ w_k·(M_k + γ_t); as Σ w_k ≤ 1 the
-  sum of all gains at most γ_t, which the last term loses. So E is a nonnegative supermartingale that
-  starts at 1: P(E_t ≥ 1/α for some t) ≤ α (Ville). γ_1 = ``AT_ONCE`` goes to bets that begin at once,
-  the rest to later beginnings, of which 1 − Σγ = (1 − γ_1)/(1 + ρ·ln t) is still to come: what begins
-  late is found, and no bet ever dies.
-- **The alarm**: D_k ← L_k·(D_k + 1) rings at Σ w_k·D_k ≥ c. Under the same premise the sum grows by at
-  most 1 an event on average, so by optional stopping the first alarm comes after c events or later
-  on average; all begins anew after an alarm.
+- **Evidence**: M_k ← L_k·(M_k + γ_t) and E_t = Σ w_k·M_k + (1 − γ_1 − … − γ_t). If every chance
+  given the past is p, E[L_k | past] ≤ 1, so the mean of w_k·M_k is at most w_k·(M_k + γ_t) before.
+  As Σ w_k ≤ 1, the sum gains at most γ_t on average, which the last term loses. So E is a
+  nonnegative supermartingale that starts at 1, and P(E_t ≥ 1/α for some t) ≤ α (Ville).
+  γ_1 = ``AT_ONCE`` goes to bets that begin at once, the rest to later beginnings, of which
+  (1 − γ_1)/(1 + ρ·ln t) is still to come after t events: what begins late is found, too, and no
+  bet ever dies.
+- **The alarm**: D_k ← L_k·(D_k + 1) rings at Σ w_k·D_k ≥ c. Under the same premise the sum grows
+  by at most 1 an event on average, so by optional stopping an alarm takes at least c events on
+  average. All begins anew after it. [SRR23]
 
-Beside each bet stands the largest product over all beginnings, C ← max(C, 1)·L, and where that began.
+Beside each bet stands the largest product over all beginnings, C ← max(C, 1)·L, and where that
+began. Several forecasts of one outcome are one event: a bet pays its mean over them.
 
-Several forecasts of one outcome are one event: each bet pays the mean of what it pays on them.
-
-Wealth is kept as M·2^(−256·SCALE), so E may pass 10^300; what underflows is lost, which lowers E only.
+Wealth is kept as M·2^(−256·SCALE), so E may pass 10^300; what underflows is lost, which only
+lowers E.
 """
 
 import numpy as np
 from numba import njit
 
-from fullswap.kernels.evidence_bets import ALL_KNOTS, LINES, learn_yes_no, pays_yes_no
+from fullswap.kernels.evidence_bets import ALL_KNOTS, LINES, learn_yes_no, logit_of, pays_yes_no
 from fullswap.kernels.evidence_classes import pays_classes
 
 (
-    EVENTS, SCALE, LEFT, NOW, MOST_LOG, MOST_AT, LOGITS, SQUARES, WEIGHTS, ALARMS, BEST, SINCE,
-    RANG_AT, NUMBER,
-) = range(14)  # fmt: skip
-"""Events · steps of the scale · mass of beginnings to come · log10 of E now, at most, and where · sums
-of w·logit, w·logit², w · alarms, and of the last one: bet, beginning, place · number of the row."""
+    EVENTS, SCALE, LEFT, NOW, NOW_SCALE, MOST, MOST_SCALE, MOST_AT, LOGITS, SQUARES, WEIGHTS,
+    ALARMS, BEST, SINCE, RANG_AT, NUMBER,
+) = range(16)  # fmt: skip
+"""Number of events · scale of wealth · beginnings to come · E now, with its scale · the largest E,
+with its scale, and where · Σ w·logit, Σ w·logit², Σ w · number of alarms, and of the last one: bet,
+beginning, place · number of the last event."""
 HEAD = 16
 WEALTH, RUN, START, ALARM = range(4)
 """Blocks behind the head, one number a bet: w·M, C, where C began, w·D."""
@@ -59,7 +61,8 @@ def begin(row, bets):
     """A row without events."""
     row[:] = 0.0
     row[LEFT] = 1.0
-    row[MOST_AT] = -1.0
+    row[NOW] = row[MOST] = 1.0
+    row[MOST_AT] = row[NUMBER] = -1.0
     row[BEST] = row[SINCE] = row[RANG_AT] = -1.0
     at = HEAD + RUN * bets
     row[at : at + bets] = 1.0
@@ -76,6 +79,28 @@ def total_of(values, count):
     return values[0]
 
 
+# Loops of their own, each over few arrays: what touches many is not vectorised.
+
+
+@njit(cache=True, error_model="numpy")
+def _grow(wealth, factor, prior, other, fresh):
+    """w·M ← L·(w·M + w·γ), and a copy."""
+    for k in range(wealth.shape[0]):
+        grown = factor[k] * (wealth[k] + fresh * prior[k])
+        grown = grown if grown > SMALLEST else 0.0
+        wealth[k] = grown
+        other[k] = grown
+
+
+@njit(cache=True, error_model="numpy")
+def _follow(longest, start, factor, number):
+    """C ← max(C, 1)·L, and where it began."""
+    for k in range(longest.shape[0]):
+        before = longest[k]
+        start[k] = start[k] if before > 1.0 else number
+        longest[k] = min(max(before, 1.0) * factor[k], LONGEST_RUN)
+
+
 @njit(cache=True, error_model="numpy")
 def absorb(prior, row, factor, other, run_length, number):
     """One event whose bets paid ``factor``; whether the alarm rings."""
@@ -90,19 +115,17 @@ def absorb(prior, row, factor, other, run_length, number):
     left = (1.0 - AT_ONCE) / (1.0 + SPREAD * np.log(row[EVENTS]))
     fresh = (row[LEFT] - left) * shrink
     row[LEFT] = left
-    for k in range(count):
-        paid = factor[k]
-        grown = paid * (wealth[k] + fresh * prior[k])
-        grown = grown if grown > SMALLEST else 0.0
-        wealth[k] = grown
-        other[k] = grown
-        before = longest[k]
-        start[k] = start[k] if before > 1.0 else number
-        longest[k] = min(max(before, 1.0) * paid, LONGEST_RUN)
+    _grow(wealth, factor, prior, other, fresh)
+    _follow(longest, start, factor, number)
     total = total_of(other, count)
-    row[NOW] = np.log10(total + left * shrink) + scale * STEP_LOG
-    if row[NOW] > row[MOST_LOG]:
-        row[MOST_LOG] = row[NOW]
+    now = total + left * shrink
+    row[NOW] = now
+    row[NOW_SCALE] = scale
+    ahead = scale - row[MOST_SCALE]
+    now = now if ahead <= 0.0 else now * STEP**ahead
+    if now > (row[MOST] if ahead >= 0.0 else row[MOST] * STEP**-ahead):
+        row[MOST] = row[NOW]
+        row[MOST_SCALE] = scale
         row[MOST_AT] = number
     if total > TOP:
         for k in range(count):
@@ -141,10 +164,7 @@ def best_of(prior, values, lines, scale):
 def _watch(prior, row, factor, other, run_length, number):
     count = prior.shape[0]
     alarm = row[HEAD + ALARM * count : HEAD + (ALARM + 1) * count]
-    for k in range(count):
-        grown = factor[k] * (alarm[k] + prior[k])
-        alarm[k] = grown
-        other[k] = grown
+    _grow(alarm, factor, prior, other, 1.0)
     if total_of(other, count) < run_length:
         return False
     best = best_of(
@@ -162,15 +182,16 @@ def _watch(prior, row, factor, other, run_length, number):
 
 @njit(cache=True, error_model="numpy")
 def take(prior, row, work, run_length, half, y, table, weights, rows, first, last, number):
-    """One event: rows ``first`` to ``last`` − 1 of the table, or those that ``rows`` names there."""
+    """One event: rows ``first`` to ``last`` − 1 of the table, or those that ``rows`` has there."""
     count, classes = prior.shape[0], table.shape[1]
     factor, other = work[0], work[1]
+    logit = 0.0
     knots = row[HEAD + BLOCKS * count :]
     for i in range(first, last):
         r = rows[i] if rows.shape[0] else i
         into = factor if i == first else other
         if classes == 1:
-            pays_yes_no(knots, table[r, 0], y, half, into)
+            logit = pays_yes_no(knots, table[r, 0], y, half, into)
         else:
             pays_classes(table[r], y, half, into)
         if weights.shape[0] and weights[r] != 1.0:
@@ -188,9 +209,10 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
             r = rows[i] if rows.shape[0] else i
             p = table[r, 0]
             scale = share * weights[r] if weights.shape[0] else share
-            learn_yes_no(knots, p, y, half, scale)
+            if last - first > 1:
+                logit = logit_of(p, half)
+            learn_yes_no(knots, p, logit, y, scale)
             if 0.0 < p < 1.0:
-                logit = np.log(p) - np.log1p(-p)
                 row[LOGITS] += scale * logit
                 row[SQUARES] += scale * logit * logit
                 row[WEIGHTS] += scale
@@ -199,13 +221,13 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
 
 @njit(cache=True, error_model="numpy")
 def run(
-    prior, state, work, run_length, half, streams, y, table, weights, rows, bounds, begin_at, offset,
-    history, every,
+    prior, state, work, run_length, half, streams, y, table, weights, rows, bounds, begin_at,
+    offset, history, every,
 ):  # fmt: skip
     """Events from ``begin_at`` on; stops behind an alarm, and returns the next event's number.
 
-    ``streams`` (n,) names rows of ``state``, empty: the first. ``rows`` and ``bounds`` say which rows
-    of the table belong to event e: rows[bounds[e]:bounds[e + 1]], in order; empty: one row an event.
+    ``streams`` (n,) has rows of ``state``, empty: the first. To event e belong the rows
+    rows[bounds[e]:bounds[e + 1]] of the table, the last one last; empty: one row an event.
     Events are numbered by their last row, counted from ``offset``; with offset < 0 by their stream.
     ``history`` (S, 2, m) keeps log10 E each ``every[s]`` events: (place, value), thinned when full.
     """
@@ -232,7 +254,7 @@ def _note(history, every, s, row, number):
     places = history.shape[1]
     at = int(row[EVENTS] / every[s]) - 1
     history[0, at] = number
-    history[1, at] = row[NOW]
+    history[1, at] = np.log10(row[NOW]) + row[NOW_SCALE] * STEP_LOG
     if at == places - 1:
         for i in range(places // 2):
             history[0, i] = history[0, 2 * i + 1]

@@ -16,14 +16,15 @@ at π = p* is 1: so it is at most 1 for all π ≤ p*. The same with signs chang
 
 **Weights** w in [0, 1]: a bet pays L^w, of mean at most 1 by Jensen's inequality.
 
-A forecast of exactly 0 or 1 that comes true pays 1. One that does not is met as if it had been
-``CLIP`` away from it; whoever calls reports the row. No bet pays more than ``MOST``: less is allowed.
+A forecast of exactly 0 or 1 that comes true pays 1. One that does not enters as if it had been
+``CLIP`` away from it; whoever calls reports the row. No bet pays more than ``MOST``; to pay less
+is always allowed.
 """
 
 import numpy as np
 from numba import njit
 
-SLOPES = np.array([0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.12, 1.3, 1.7])
+SLOPES = np.array([0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.7])
 SHIFTS = np.array(
     [-1.6, -1.1, -0.75, -0.5, -0.35, -0.2, -0.1, 0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.1, 1.6]
 )
@@ -62,7 +63,7 @@ def logit_of(p, half):
         return -FAR
     if own >= 1.0:
         return FAR
-    return min(max(np.log(own) - np.log1p(-own), -FAR), FAR)
+    return min(max(np.log(own / (1.0 - own)), -FAR), FAR)
 
 
 @njit(cache=True, error_model="numpy")
@@ -86,42 +87,76 @@ def shift_of(knots, curve, p, logit):
     return min(max(low + share * (high - low), -LARGEST_SHIFT), LARGEST_SHIFT)
 
 
+# Loops of their own, each over few arrays: what touches many is not vectorised.
+
+
+@njit(cache=True, error_model="numpy")
+def _spread(odds, tilts, u):
+    """All shifts of one slope: the odds against y that they give."""
+    for j in range(odds.shape[0]):
+        odds[j] = tilts[j] * u
+
+
+@njit(cache=True, error_model="numpy")
+def _pay(factor, paid):
+    """q(y)/p(y) = (1/p(y))/(1 + odds against y)."""
+    for k in range(factor.shape[0]):
+        factor[k] = paid / (1.0 + factor[k])
+
+
 @njit(cache=True, error_model="numpy")
 def pays_yes_no(knots, p, y, half, factor):
-    """What every bet pays for this outcome; ``knots`` holds (U, V) of all knots."""
+    """What every bet pays for this outcome; ``knots`` holds (U, V) of all knots.
+
+    Returns the logit that they read.
+    """
     if half == 0.0:
         if p <= 0.0 or p >= 1.0:
             if p == y:
                 factor[:] = 1.0
-                return
+                return 0.0
             p = CLIP if p <= 0.0 else 1.0 - CLIP
     logit = logit_of(p, half)
     if y > 0.0:
-        away, chance, tilts = -logit, p, COUNTER_TILTS
+        sign, chance, tilts = -1.0, p, COUNTER_TILTS
     else:
-        away, chance, tilts = logit, 1.0 - p, TILTS
+        sign, chance, tilts = 1.0, 1.0 - p, TILTS
+    away = sign * logit
     paid = min(1.0 / chance, MOST) if half == 0.0 else 1.0
     shifts = len(SHIFTS)
+    twentieth = np.exp(0.05 * away)
+    square = twentieth * twentieth
+    cube, fourth = square * twentieth, square * square
+    eighth = fourth * fourth
     for i in range(len(SLOPES)):
-        u = np.exp(SLOPES[i] * away)
-        for j in range(shifts):
-            factor[i * shifts + j] = paid / (1.0 + tilts[j] * u)
-    sign = -1.0 if y > 0.0 else 1.0
+        # the next slope's power of the odds, from the one before
+        if i == 0:
+            u = eighth
+        elif i < 3:
+            u *= cube
+        elif i < 7:
+            u *= square
+        elif i == 7:
+            u *= fourth
+        else:
+            u *= eighth
+        _spread(factor[i * shifts : (i + 1) * shifts], tilts, u)
     for g in range(CURVES):
-        factor[LINES + g] = paid / (1.0 + np.exp(away + sign * shift_of(knots, g, p, logit)))
+        factor[LINES + g] = np.exp(away + sign * shift_of(knots, g, p, logit))
+    _pay(factor, paid)
     if half > 0.0:
         low, high = max(chance - half, 0.0), min(chance + half, 1.0)
         for k in range(BETS):
             q = factor[k]
             factor[k] = q / min(max(q, low), high)
+    return logit
 
 
 @njit(cache=True, error_model="numpy")
-def learn_yes_no(knots, p, y, half, scale):
-    """Knots learn one outcome, ``scale`` times."""
+def learn_yes_no(knots, p, logit, y, scale):
+    """Knots learn one outcome, ``scale`` times; nothing from forecasts of 0 or 1."""
     if p <= 0.0 or p >= 1.0:
         return
-    logit = logit_of(p, half)
     residual, variance = scale * (y - p), scale * p * (1.0 - p)
     for g in range(CURVES):
         left, share = place_among(g, p, logit)

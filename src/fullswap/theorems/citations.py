@@ -43,6 +43,9 @@ CITATIONS: dict[str, str] = {
     "CBL06": "Cesa-Bianchi and Lugosi, Prediction, Learning, and Games (2006)",
     "Z03": "Zinkevich, Online convex programming, ICML 2003",
     "TBJB15": "Tammelin, Burch, Johanson, Bowling, Solving heads-up limit hold'em, IJCAI 2015",
+    "V39": "Ville, Étude critique de la notion de collectif (1939)",
+    "SRR23": "Shin, Ramdas, Rinaldo, E-detectors: sequential change detection, NEJSDS (2023)",
+    "WR22": "Wang and Ramdas, False discovery rate control with e-values, JRSS B 84 (2022)",
     "GTH85": "Grassmann, Taksar, Heyman, Regenerative analysis, Operations Research 33 (1985)",
     "LH74": "Lawson and Hanson, Solving Least Squares Problems (1974)",
 }
