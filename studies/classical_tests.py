@@ -23,7 +23,7 @@ _NEAREST = 1e-6
 
 
 def hosmer_lemeshow(y: Vector, p: Vector, groups: int = GROUPS) -> float:
-    """Groups of equal size by forecast: yes counted beside yes expected [HL80].
+    """Groups of equal size by forecast: yes counted beside yes expected (Hosmer, Lemeshow 1980).
 
     Examples
     --------
@@ -41,7 +41,7 @@ def hosmer_lemeshow(y: Vector, p: Vector, groups: int = GROUPS) -> float:
 
 
 def cox(y: Vector, p: Vector) -> float:
-    """Likelihood ratio of σ(a + b·logit p) against a = 0, b = 1 [C58]."""
+    """Likelihood ratio of σ(a + b·logit p) against a = 0, b = 1 (Cox 1958)."""
     from scipy.special import chdtrc
 
     clipped = np.clip(p, _NEAREST, 1 - _NEAREST)
@@ -78,25 +78,37 @@ def _log_likelihood(y: Vector, logits: Vector, shift: float, slope: float) -> fl
 
 
 def kuiper(y: Vector, p: Vector) -> float:
-    """Range of the cumulative differences y − p, sorted by forecast (ECCE-R, Kuiper) [AT22].
+    """Range of the cumulative differences y − p, sorted by forecast (ECCE-R).
 
     In units of their standard deviation it is, for many events, the range of a Brownian motion on
-    [0, 1], which exceeds x with chance 8·Σ_k (−1)^(k−1)·k·(1 − Φ(kx)) [F51].
+    [0, 1].
     """
-    from scipy.special import ndtr
-
     order = np.argsort(p, kind="stable")
     walk = np.cumsum((y - p)[order])
     spread = max(float(walk.max()), 0.0) - min(float(walk.min()), 0.0)
-    x = spread / np.sqrt(np.sum(p * (1 - p)))
-    if x < 0.5:  # the range of a Brownian motion hardly ever is that small
+    return range_beyond(spread / float(np.sqrt(np.sum(p * (1 - p)))))
+
+
+def range_beyond(x: float) -> float:
+    """Chance that the range of a Brownian motion on [0, 1] exceeds x.
+
+    8·Σ_k (−1)^(k−1)·k·(1 − Φ(kx)), by integrating its density (Feller 1951).
+
+    Examples
+    --------
+    >>> round(range_beyond(2.4977), 4)
+    0.05
+    """
+    from scipy.special import ndtr
+
+    if x < 0.5:  # it hardly ever is that small, and the sum has many terms
         return 1.0
     k = np.arange(1, 40)
     return float(min(1.0, 8 * np.sum(np.where(k % 2, 1, -1) * k * ndtr(-k * x))))
 
 
 def spiegelhalter(y: Vector, p: Vector) -> float:
-    """Brier score beside its mean if all forecasts are right, two-sided [S86]."""
+    """Brier score beside its mean if all forecasts are right, two-sided (Spiegelhalter 1986)."""
     from scipy.special import ndtr
 
     tilt = 1 - 2 * p
@@ -112,7 +124,7 @@ def ece(y: Vector, p: Vector, groups: int = GROUPS) -> float:
 
 
 def miscalibration(y: Vector, p: Vector) -> float:
-    """Brier score less that after isotonic regression (CORP) [DGJ21]."""
+    """Brier score less that after isotonic regression (CORP)."""
     from scipy.optimize import isotonic_regression
 
     order = np.argsort(p, kind="stable")

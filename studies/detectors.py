@@ -106,14 +106,14 @@ def detectors() -> dict[str, Detector]:
 
     return {
         f"Monitor({RUN_LENGTH:,})": Ours(),
-        "ADWIN, residuals": River(lambda _: drift.ADWIN(), residual),
-        "ADWIN, Brier": River(lambda _: drift.ADWIN(), brier),
-        "Page–Hinkley, residuals": River(lambda _: drift.PageHinkley(), residual),
-        "Page–Hinkley, Brier": River(lambda _: drift.PageHinkley(), brier),
-        "DDM, errors": River(lambda _: binary.DDM(), failed),
-        "KSWIN, residuals": River(lambda seed: drift.KSWIN(seed=seed), residual),
-        "KSWIN, Brier": River(lambda seed: drift.KSWIN(seed=seed), brier),
-        f"dummy, every {DUMMY_EVERY:,}": Every(),
+        "ADWIN on residuals": River(lambda _: drift.ADWIN(), residual),
+        "ADWIN on Brier scores": River(lambda _: drift.ADWIN(), brier),
+        "Page–Hinkley on residuals": River(lambda _: drift.PageHinkley(), residual),
+        "Page–Hinkley on Brier scores": River(lambda _: drift.PageHinkley(), brier),
+        "DDM on errors": River(lambda _: binary.DDM(), failed),
+        "KSWIN on residuals": River(lambda seed: drift.KSWIN(seed=seed), residual),
+        "KSWIN on Brier scores": River(lambda seed: drift.KSWIN(seed=seed), brier),
+        f"dummy: each {DUMMY_EVERY:,} events": Every(),
     }
 
 
