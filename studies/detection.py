@@ -163,7 +163,8 @@ def speed(plan: Plan) -> Iterator[Row]:
             took = [until(y, p, LINE) for y, p in streams]
             yield {
                 "stream": name, "family": family, "median": median_of(took),
-                "median_error": median_error(took), "runs": plan.speed_runs, "events": plan.speed_events,
+                "median_error": median_error(took), "runs": plan.speed_runs,
+                "events": plan.speed_events,
             }  # fmt: skip
 
 
@@ -185,7 +186,7 @@ def median_error(took: list[int]) -> float | None:
         return None
     ordered = np.sort([math.inf if one < 0 else one for one in took])
     middle, aside = (len(took) - 1) / 2, math.sqrt(len(took)) / 2
-    low, high = ordered[math.floor(middle - aside)], ordered[math.ceil(middle + aside)]
+    low, high = ordered[round(middle - aside)], ordered[round(middle + aside)]
     return None if math.isinf(high) else float(high - low) / 2
 
 
