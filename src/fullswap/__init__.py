@@ -24,6 +24,8 @@ _HOMES = {
     "FullSwapLearner": "fullswap.template",
     "LossClass": "fullswap.losses",
     "Mixture": "fullswap.base.protocols",
+    "Monitor": "fullswap.checking.monitor",
+    "MonitorBank": "fullswap.checking.monitor_bank",
     "MulticlassForecaster": "fullswap.forecasting",
     "OneVsRest": "fullswap.forecasting",
     "Recalibrator": "fullswap.forecasting",

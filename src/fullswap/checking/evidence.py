@@ -7,7 +7,7 @@ chance 1/E at most, at any moment of the stream. ``fullswap.kernels.evidence`` h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,10 +172,20 @@ class EvidenceRun:
         )  # fmt: skip
 
 
+@overload
+def evidence_of(
+    y: Any, p: Any, *, weight: Any = None, event: Any = None, step: float | None = None,
+    stream: None = None, streams: int = 1, checkpoints: int = 300,
+) -> Evidence: ...  # fmt: skip
+@overload
+def evidence_of(
+    y: Any, p: Any, *, stream: Any, weight: Any = None, event: Any = None,
+    step: float | None = None, streams: int = 1, checkpoints: int = 300,
+) -> list[Evidence]: ...  # fmt: skip
 def evidence_of(
     y: Any, p: Any, *, weight: Any = None, event: Any = None, step: float | None = None,
     stream: Any = None, streams: int = 1, checkpoints: int = 300,
-) -> Any:  # fmt: skip
+) -> Evidence | list[Evidence]:  # fmt: skip
     """Evidence against the forecasts of a whole log, in the order of its rows.
 
     Parameters

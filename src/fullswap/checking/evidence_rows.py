@@ -20,6 +20,7 @@ from fullswap.kernels.evidence import (
     STEP_LOG,
     begin,
     best_of,
+    left_after,
     width_of,
 )
 
@@ -30,6 +31,11 @@ def blank_rows(count: int, classes: int) -> Points:
     row = np.zeros(int(width_of(bets, classes)))
     begin(row, bets)
     return np.tile(row, (count, 1))
+
+
+def beginnings_left(events: int) -> float:
+    """Prior mass of bets that begin later than after so many events."""
+    return float(left_after(float(events)))
 
 
 def log10_now(row: Vector) -> float:

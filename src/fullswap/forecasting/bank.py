@@ -59,7 +59,8 @@ class Bank:
 
     def __init__(self, pattern: OnlineForecaster) -> None:
         if not isinstance(pattern, OnlineForecaster):
-            checks.refuse("pattern", "be a forecaster", pattern)
+            advice = " (a Monitor goes into a MonitorBank)" * hasattr(pattern, "drift_detected")
+            checks.refuse("pattern", f"be a forecaster{advice}", pattern)
         if not is_fresh(pattern._stream.row) or pattern.pending:
             checks.refuse("pattern", "be a forecaster without events", pattern)
         self._pattern = pattern.copy()

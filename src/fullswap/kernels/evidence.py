@@ -57,6 +57,12 @@ def width_of(bets, classes):
 
 
 @njit(cache=True, error_model="numpy")
+def left_after(events):
+    """1 − Σγ after so many events, at least one."""
+    return (1.0 - AT_ONCE) / (1.0 + SPREAD * np.log(events))
+
+
+@njit(cache=True, error_model="numpy")
 def begin(row, bets):
     """A row without events."""
     row[:] = 0.0
@@ -112,7 +118,7 @@ def absorb(prior, row, factor, other, run_length, number):
     row[NUMBER] = number
     scale = row[SCALE]
     shrink = 1.0 if scale == 0.0 else STEP**-scale if scale < 4.0 else 0.0
-    left = (1.0 - AT_ONCE) / (1.0 + SPREAD * np.log(row[EVENTS]))
+    left = left_after(row[EVENTS])
     fresh = (row[LEFT] - left) * shrink
     row[LEFT] = left
     _grow(wealth, factor, prior, other, fresh)
@@ -196,7 +202,8 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
             pays_classes(table[r], y, half, into)
         if weights.shape[0] and weights[r] != 1.0:
             for k in range(count):
-                into[k] = np.exp(weights[r] * np.log(into[k]))
+                # nothing to any power above 0 is nothing; to the power 0 it is 1
+                into[k] = np.exp(weights[r] * np.log(into[k])) if weights[r] > 0.0 else 1.0
         if i > first:
             for k in range(count):
                 factor[k] += other[k]

@@ -36,14 +36,11 @@ def pays_classes(p, y, half, factor):
         at = colder + j * shifts
         if half > 0.0:
             low, high = max(own - half, 0.0), min(own + half, 1.0)
+            inside = min(max(own, min(half, 0.25)), 1.0 - min(half, 0.25))
             for i in range(shifts):
-                q = CLASS_TILTS[i] * own / (1.0 + own * (CLASS_TILTS[i] - 1.0))
+                q = CLASS_TILTS[i] * inside / (1.0 + inside * (CLASS_TILTS[i] - 1.0))
                 moved = min(max(q, low), high)
-                # q = p* = 0 or 1 exactly pays nothing
-                if q == moved:
-                    factor[at + i] = 1.0
-                else:
-                    factor[at + i] = q / moved if j == hot else (1.0 - q) / (1.0 - moved)
+                factor[at + i] = q / moved if j == hot else (1.0 - q) / (1.0 - moved)
         elif j == hot:
             for i in range(shifts):
                 factor[at + i] = CLASS_TILTS[i] / (1.0 + own * (CLASS_TILTS[i] - 1.0))

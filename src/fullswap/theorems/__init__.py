@@ -12,6 +12,7 @@ from fullswap.theorems.anytime import ANYTIME
 from fullswap.theorems.calibration import CALIBRATION
 from fullswap.theorems.citations import CITATIONS
 from fullswap.theorems.decisions import DECISIONS
+from fullswap.theorems.evidence import EVIDENCE
 from fullswap.theorems.lateness import LATENESS
 from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
@@ -22,7 +23,16 @@ from fullswap.theorems.recalibration import RECALIBRATION
 from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
 
 LEDGER: dict[str, Result[Any]] = by_name(
-    ROWS, MULTISCALE, LEARNING, ANYTIME, MEANS, CALIBRATION, LATENESS, RECALIBRATION, DECISIONS
+    ROWS,
+    MULTISCALE,
+    LEARNING,
+    ANYTIME,
+    MEANS,
+    CALIBRATION,
+    LATENESS,
+    RECALIBRATION,
+    DECISIONS,
+    EVIDENCE,
 )
 """Every result by name; a new family is one module and one entry here."""
 
