@@ -97,10 +97,9 @@ def power_text(rows: Sequence[Row], plan: Plan) -> str:
         counts = {str(row["test"]): number(row, "found") for row in own}
         most = max(counts.values())
         marked = name not in CALIBRATED
-        cells = [
-            bold(f"{100 * counts[test] / plan.power_runs:.0f}", marked and counts[test] == most)
-            for test in tests
-        ]
+        shown = {test: round(100 * count / plan.power_runs) for test, count in counts.items()}
+        largest = max(shown.values())
+        cells = [bold(str(shown[test]), marked and shown[test] == largest) for test in tests]
         lines.append((WORDS[name], f"{events:,}", *cells))
         if marked:
             best[name, events] = max(counts, key=lambda test: counts[test])
@@ -115,8 +114,8 @@ def power_text(rows: Sequence[Row], plan: Plan) -> str:
             "With one look, at a number of events that is fixed beforehand, some classical test "
             f"finds more than the evidence in {len(lost)} of {len(best)} rows. Most is lost in "
             f"“{WORDS[name]}”: {plain(counts[EVIDENCE], plan.power_runs)} against "
-            f"{plain(counts[leader], plan.power_runs)} ({leader}). That is the price of looking "
-            "whenever one likes."
+            f"{plain(counts[leader], plan.power_runs)} ({leader}). Part of that is the price of "
+            "looking whenever one likes."
         )
     flips = []
     for name, events in best:
@@ -142,6 +141,7 @@ def speed_text(rows: Sequence[Row], plan: Plan) -> str:
     """Events until the evidence is 20."""
     streams = list(dict.fromkeys(str(row["stream"]) for row in rows))
     lines, ratios = [], dict.fromkeys(FAMILIES, 0.0)
+    missed: set[str] = set()
     first = 0
     for name in streams:
         own = {str(row["family"]): row for row in rows_where(rows, stream=name)}
@@ -158,9 +158,11 @@ def speed_text(rows: Sequence[Row], plan: Plan) -> str:
         lines.append((WORDS[name], *cells))
         if known:
             first += medians[OURS] == least
-            ratios = {one: max(ratios[one], medians[one] / least) for one in FAMILIES}
+            for one, took in medians.items():
+                ratios[one] = max(ratios[one], min(took, plan.speed_events) / least)
+                missed |= {one} if took == float("inf") else set()
     said = {
-        one: "many" if ratio == float("inf") else f"{ratio:.2f}" for one, ratio in ratios.items()
+        one: f"{'more than ' if one in missed else ''}{ratio:.2f}" for one, ratio in ratios.items()
     }
     others = listed((f"{said[one]} ({one})" for one in FAMILIES if one != OURS), ", ")
     reading = (
@@ -186,12 +188,18 @@ def watching_text(rows: Sequence[Row], plan: Plan) -> str:
         name for name, row in quiet.items()
         if number(row, "runs_with_false") >= number(row, "runs") / 2 and "dummy" not in name
     ]  # fmt: skip
+    rate = number(ours, "runs_with_false") / number(ours, "runs")
+    quieter = [
+        name for name, row in quiet.items()
+        if number(row, "runs_with_false") / number(row, "runs") < rate
+    ]  # fmt: skip
     limit = 100 * plan.inputs_events / RUN_LENGTH
     false_reading = (
         f"Nothing is wrong here: cases become harder half way, and every forecast stays right. "
         f"Ringing in at least half of all runs nevertheless: {listed(loud, ', ')}. Ours rang in "
         f"{plain(number(ours, 'runs_with_false'), number(ours, 'runs'))} of runs; its setting, one "
         f"false alarm in {RUN_LENGTH:,} events at most on average, allows {limit:.0f} %. "
+        f"Quieter than ours: {listed(quieter, ', ')}. "
         f"Runs of {plan.inputs_events:,} events."
     )
     lines, readings = [], []
