@@ -58,7 +58,5 @@ KINDS = {
     "classes, rounded": {"classes": 3, "step": 0.1},
 }
 
-probabilities = st.one_of(
-    st.sampled_from([0.0, 1.0, 0.5, 1e-300, 1 - 2**-53]), st.floats(0.0, 1.0)
-)
+probabilities = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-300, 1 - 2**-53]), st.floats(0.0, 1.0))
 logs = st.lists(st.tuples(st.integers(0, 1), probabilities), min_size=1, max_size=40)

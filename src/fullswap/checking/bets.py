@@ -24,8 +24,10 @@ from fullswap.kernels.evidence_bets import (
 )
 from fullswap.kernels.evidence_classes import CLASS_SHIFTS, TEMPERATURES
 
-OF_SHIFTS, OF_SLOPES, OF_BOTH, OF_CURVES = 0.3, 0.3, 0.15, 0.25
-"""Prior weight of pure shifts, pure slopes, all pairs, and curves that learn."""
+OF_SHIFTS, OF_SLOPES, OF_BOTH = 0.4, 0.4, 0.2
+"""Prior weight of pure shifts, pure slopes and all pairs, among the lines."""
+OF_CURVES = (0.1, 0.2, 0.05)
+"""Prior weight of the curves that learn; lines have the rest."""
 OF_TEMPERATURES = 0.5
 """Of temperatures, where there are more than two classes; shifts of classes have the rest."""
 TELLS_APART = 2.0
@@ -63,8 +65,8 @@ def prior_of(classes: int) -> Vector:
     lines[straight] += OF_SHIFTS * _shares(0.5 + np.abs(SHIFTS), none)
     lines[:, none] += OF_SLOPES * _shares(0.25 + np.abs(np.log(SLOPES)), straight)[:, None]
     lines[np.ix_(straight, none)] = 0
-    lines *= (1 - OF_CURVES) / lines.sum()
-    return _summing(np.concatenate((lines.ravel(), np.full(CURVES, OF_CURVES / CURVES))))
+    lines *= (1 - sum(OF_CURVES)) / lines.sum()
+    return _summing(np.concatenate((lines.ravel(), OF_CURVES)))
 
 
 def lines_of(classes: int) -> int:

@@ -92,7 +92,7 @@ class Monitor:
     ...     if monitor.drift_detected:
     ...         break
     >>> t, monitor.alarm.direction, monitor.alarm.since
-    (101, 'too low', 1)
+    (99, 'too low', 1)
     """
 
     def __init__(

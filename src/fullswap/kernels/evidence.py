@@ -257,16 +257,17 @@ def run(
 
 @njit(cache=True, error_model="numpy")
 def _note(history, every, s, row, number):
-    """Append (number, log10 E); a full history keeps each second entry from then on."""
+    """Append (number, log10 E); a full history keeps each second entry, from then on, too."""
     places = history.shape[1]
     at = int(row[EVENTS] / every[s]) - 1
-    history[0, at] = number
-    history[1, at] = np.log10(row[NOW]) + row[NOW_SCALE] * STEP_LOG
-    if at == places - 1:
+    if at == places:  # an even number of places, so the entry to come is one to leave out
         for i in range(places // 2):
             history[0, i] = history[0, 2 * i + 1]
             history[1, i] = history[1, 2 * i + 1]
         every[s] *= 2
+        return
+    history[0, at] = number
+    history[1, at] = np.log10(row[NOW]) + row[NOW_SCALE] * STEP_LOG
 
 
 @njit(cache=True, error_model="numpy")
