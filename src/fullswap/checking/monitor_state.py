@@ -39,7 +39,8 @@ from fullswap.kernels.evidence import (
 )
 
 if TYPE_CHECKING:
-    from fullswap.checking.monitor import Monitor, Settings
+    from fullswap.checking.monitor import Monitor
+    from fullswap.checking.monitor_settings import Settings
 
     Kind = TypeVar("Kind", bound=Monitor)
 

@@ -14,8 +14,8 @@ takes c away at least and counts one more. So n events ring n/c times at most on
 mean time to the first alarm is at least c [SRR23].
 
 Of m streams with e-values E_i at one moment, flag the k largest for the largest k with E_(k) ≥
-m/(α·k). A right stream i among them has E_i ≥ m/(α·k), so the share of right ones among the flags is
-at most Σ_right (1/k)·1[E_i ≥ m/(α·k)] ≤ Σ_right α·E_i/m, of mean α at most, however the streams
+m/(α·k). A right stream i among them has E_i ≥ m/(α·k), so the share of right ones among the flags
+is at most Σ_right (1/k)·1[E_i ≥ m/(α·k)] ≤ Σ_right α·E_i/m, of mean α at most, however the streams
 depend on one another [WR22].
 """
 
