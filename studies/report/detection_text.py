@@ -89,7 +89,7 @@ def looks_text(rows: Sequence[Row], plan: Plan) -> str:
 
 def power_text(rows: Sequence[Row], plan: Plan) -> str:
     """What is found in a fixed number of events."""
-    tests = list(dict.fromkeys(str(row["test"]) for row in rows))
+    tests = sorted({str(row["test"]): None for row in rows}, key=lambda test: test != EVIDENCE)
     cases = list(dict.fromkeys((str(row["stream"]), row["events"]) for row in rows))
     lines, best, lost = [], {}, []
     for name, events in cases:
@@ -100,7 +100,8 @@ def power_text(rows: Sequence[Row], plan: Plan) -> str:
         shown = {test: round(100 * count / plan.power_runs) for test, count in counts.items()}
         largest = max(shown.values())
         cells = [bold(str(shown[test]), marked and shown[test] == largest) for test in tests]
-        lines.append((WORDS[name], f"{events:,}", *cells))
+        longer = "" if events == cases[0][1] else f"; {events:,} events"
+        lines.append((WORDS[name] + longer, *cells))
         if marked:
             best[name, events] = max(counts, key=lambda test: counts[test])
             if counts[EVIDENCE] < most:
@@ -133,7 +134,7 @@ def power_text(rows: Sequence[Row], plan: Plan) -> str:
         f"{plan.power_runs:,} runs a row, so ± {50 / plan.power_runs**0.5:.1f} at most; critical "
         f"values of ECE and MCB from {plan.null_runs:,} calibrated streams. Bold: most in a row."
     )
-    heads = ("what is wrong", "events", *(f"{test}, %" for test in tests))
+    heads = (f"what is wrong ({cases[0][1]:,} events)", *(f"{test}, %" for test in tests))
     return f"{table(heads, lines)}\n\n{' '.join(reading)}"
 
 
@@ -265,11 +266,10 @@ def repeated_text(rows: Sequence[Row], plan: Plan) -> str:
     )  # fmt: skip
     reading = (
         f"All forecasts are right, but {plan.log_forecasts} of them share an outcome. Classical "
-        f"tests reject in up to {plain(worst, plan.log_runs)} of logs, and the evidence is no "
-        f"better if it is not told ({plain(number(naive, 'rejected'), plan.log_runs)}). Told which "
-        f"rows belong to one event it rejects "
-        f"{plain(number(told, 'rejected'), plan.log_runs)}. {plan.log_runs:,} logs of "
-        f"{plan.log_events} events with {plan.log_forecasts} forecasts each."
+        f"tests reject up to {plain(worst, plan.log_runs)} of the logs, and the evidence, if it is "
+        f"not told, {plain(number(naive, 'rejected'), plan.log_runs)}. Told which rows belong to "
+        f"one event it rejects {plain(number(told, 'rejected'), plan.log_runs)}. "
+        f"{plan.log_runs:,} logs of {plan.log_events} events, {plan.log_forecasts} forecasts each."
     )
     return f"{table(('test at 5 %', 'calibrated logs rejected, %'), lines)}\n\n{reading}"
 

@@ -16,7 +16,13 @@ from studies import bets, classical_tests, detection, detectors
 from studies.__main__ import main
 from studies.miscalibrated import sigmoid, stream
 from studies.report import detection as page
-from studies.report.detection_text import looks_text, speed_text
+from studies.report.detection_text import (
+    looks_text,
+    power_text,
+    repeated_text,
+    speed_text,
+    watching_text,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -246,7 +252,10 @@ def test_the_command_fills_the_page_of_the_documentation(tmp_path, small, capsys
     assert main(asked) == 0
     once = own.read_text(encoding="utf-8")
     assert "with seed 3" in once and "5 runs of 600 events" in once
-    assert "| evidence with event= |" in once and "| too low by 0.25 logits | 1,000 |" in once
+    assert (
+        "| evidence with event= |" in once
+        and "| too low, in the second half too high; 4,000 events |" in once
+    )
     assert once.count("| Monitor(100,000) |") == 2 and "min_instances 30" in once
     assert "nan" not in once and "inf" not in once.replace("information", "")
     assert (tmp_path / "detection.csv").read_text(encoding="utf-8").startswith("part,test,last,")
@@ -277,3 +286,44 @@ def test_sentences_follow_from_the_rows():
     text = speed_text(rows, plan)
     assert "quickest in 0 of 1 rows" in text and "needs 1.10 times" in text
     assert "| 110 ± 5 | **100 ± 5** |" in text
+
+
+def test_what_is_lost_is_said():
+    plan = detection.Plan(power_runs=200, log_runs=200)
+    shares = {
+        ("slope .75", 1_000): (60, 190),
+        ("flip", 1_000): (150, 10),
+        ("flip", 4_000): (200, 30),
+    }
+    rows = [
+        {"stream": name, "events": events, "test": test, "found": count}
+        for (name, events), counts in shares.items()
+        for test, count in zip((detection.EVIDENCE, "Cox"), counts, strict=True)
+    ]
+    text = power_text(rows, plan)
+    assert "| a little over-confident (slope 0.75) | 30 | **95** |" in text
+    assert "in 1 of 3 rows" in text and "30 % against 95 % (Cox)" in text
+    assert "75 % against 5.0 % with 1,000 events, 100 % against 15 % with 4,000 events" in text
+    rejected = {"Cox": 120, detection.NAIVE: 196, detection.BY_EVENT: 1}
+    rows = [{"test": test, "rejected": count, "runs": 200} for test, count in rejected.items()]
+    text = repeated_text(rows, plan)
+    assert "up to 60 % of the logs" in text and "not told, 98 %" in text
+    assert "it rejects 0.5 %" in text
+
+
+def test_who_is_quieter_and_who_is_quicker_is_said():
+    plan = detection.Plan()
+    monitor = "Monitor(100,000)"
+    false = {monitor: 8, "quiet": 0, "loud": 100}
+    delay = {monitor: 300.0, "quiet": 500.0, "loud": 20.0}
+    rows = [
+        {"situation": situation, "detector": name, "runs": 100, "false": count, "soon": 90,
+         "runs_with_false": count, "watched": 100_000, "delay": delay[name]}
+        for situation in detection.SITUATIONS
+        for name, count in false.items()
+    ]  # fmt: skip
+    text = watching_text(rows, plan)
+    assert "half of all runs nevertheless: loud." in text and "Quieter than ours: quiet." in text
+    assert "ring after the shift: loud (100 %)." in text
+    assert "| Monitor(100,000) | 8.0 ± 2.9 | 0.80 | 100 |" in text
+    assert "| quiet | 0.0 ± 0.7 | 90.0 ± 3.1 | 500 | 90.0 ± 3.1 | 500 |" in text
