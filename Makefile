@@ -6,7 +6,7 @@ RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs reproduce reproduce-quick measured \
-	recalibrators tightness verify constraints clean
+	recalibrators tightness detection verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -55,6 +55,9 @@ recalibrators: $(INSTALLED)  ## the comparison in docs/forecasting.md; DATA=fold
 
 tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/guarantees.md
 	$(BIN)/python -m studies tightness --page docs/guarantees.md
+
+detection: $(INSTALLED)  ## tests, evidence and detectors of change compared: docs/detection.md
+	$(BIN)/python -m studies detection --page docs/detection.md
 
 verify: $(INSTALLED)  ## the slow measurements
 	$(BIN)/python -m pytest -m slow --timeout 3600 -n auto --maxprocesses 2 --dist worksteal \
