@@ -16,12 +16,12 @@ from fullswap.checking.files import check_file
 from fullswap.checking.settings import Settings
 from tests.checking.made import classes, stream
 
+CALL = "from fullswap.cli import main; main()"
+
 
 def fullswap(*arguments, given=None):
-    return subprocess.run(
-        [sys.executable, "-c", "from fullswap.cli import main; main()", "check", *map(str, arguments)],
-        capture_output=True, text=True, timeout=110, input=given,
-    )  # fmt: skip
+    call = [sys.executable, "-c", CALL, "check", *map(str, arguments)]
+    return subprocess.run(call, capture_output=True, text=True, timeout=110, input=given)
 
 
 def log_frame(n=1_500, **flaw):
@@ -54,17 +54,7 @@ def test_the_library_the_file_and_standard_input_agree(bold, tmp_path):
     expected = json.loads(whole.to_json())
     frame.to_parquet(tmp_path / "log.parquet")
     frame.to_json(tmp_path / "log.jsonl", orient="records", lines=True, date_format="iso")
-    named = [
-        "--outcome",
-        "won",
-        "--probability",
-        "prob",
-        "--time",
-        "day",
-        "--by",
-        "where",
-        "--json",
-    ]
+    named = "--outcome won --probability prob --time day --by where --json".split()
     for log, given in (
         (bold, None), (tmp_path / "log.parquet", None), (tmp_path / "log.jsonl", None),
         ("-", bold.read_text()),
@@ -74,7 +64,8 @@ def test_the_library_the_file_and_standard_input_agree(bold, tmp_path):
         found = json.loads(result.stdout)
         assert found["verdict"] == expected["verdict"]
         assert found["metrics"] == pytest.approx(expected["metrics"], rel=1e-9)
-        assert [s["value"] for s in found["segments"]] == ["north", "south"] or found["segments"]
+        values = [s["value"] for s in found["segments"]]
+        assert values == [s["value"] for s in expected["segments"]]
 
 
 def test_fail_on_sets_the_exit_code(bold, tmp_path):
@@ -169,8 +160,7 @@ def test_what_needs_all_rows_is_refused_for_a_long_log(tmp_path, monkeypatch):
     frame.to_csv(tmp_path / "long.csv", index=False)
     monkeypatch.setattr(files, "WHOLE_ROWS", 1_000)
     monkeypatch.setattr("fullswap.inputs.csv_files.BLOCK", 20_000, raising=False)
-    for roles, words in (
-        ({"time": "day"}, "sort the file"), ({"event": ["game"]}, "--event"), ({"due": "day"}, "--due")
-    ):  # fmt: skip
+    refused = {"sort the file": {"time": "day"}, "--event": {"event": ["game"]}}
+    for words, roles in {**refused, "--due": {"due": "day"}}.items():
         with pytest.raises(ValueError, match=words):
             check_file(tmp_path / "long.csv", {"y": ["won"], "p": ["prob"], **roles}, Settings())

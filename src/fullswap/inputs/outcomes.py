@@ -20,7 +20,7 @@ WORDS = {
 }  # fmt: skip
 """Words for yes, each with its word for no."""
 NO_WORDS = frozenset(WORDS.values()) | {"lose"}
-FIX = "name the one that means yes: pos_label=… or --outcome COL=LABEL"
+FIX = "name the one that means yes: pos_label=… (--positive VALUE)"
 
 
 class Outcomes(NamedTuple):
@@ -68,7 +68,7 @@ def outcomes(
     >>> outcomes("y_true", ["home", "away"])
     Traceback (most recent call last):
     ValueError: y_true must be 0 and 1, or words such as yes and no, got 'home' and 'away': name the
-    one that means yes: pos_label=… or --outcome COL=LABEL
+    one that means yes: pos_label=… (--positive VALUE)
     """
     from fullswap.inputs.classes import class_codes, is_table
 
