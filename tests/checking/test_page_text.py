@@ -235,7 +235,7 @@ def test_comparison():
     assert len(ids) == len(set(ids))
     assert all(name in read.text for name in names)
     assert len(read.all("figure")) == 4
-    assert "lowest Brier score" in read.text
+    assert "best score" in read.text
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])

@@ -165,8 +165,13 @@ class EvidenceRun:
         if events % every:
             positions = np.append(positions, np.int64(row[NUMBER]))
             history = np.append(history, now)
+        most, most_at = log10_most(row), int(row[MOST_AT])
+        place = int(np.searchsorted(positions, most_at))
+        if most_at >= 0 and positions[place] != most_at:  # the highest point is always shown
+            positions = np.insert(positions, place, most_at)
+            history = np.insert(history, place, most)
         return Evidence(
-            now, log10_most(row), int(row[MOST_AT]), events, positions, history,
+            now, most, most_at, events, positions, history,
             np.array(self._impossible[s], np.int64), since, flaw.shift, flaw.slope, flaw.low,
             flaw.high, flaw.direction if events else "", flaw.label,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -156,6 +157,12 @@ def how_sure(check: Any) -> Answer:
         return Answer(
             "How sure?", "No evidence", "against calibration",
             "The evidence has never risen above where it began.", lines,
+        )  # fmt: skip
+    threshold = check.settings["threshold"]
+    if most < math.log10(threshold):
+        return Answer(
+            "How sure?", odds(most), "at its highest: weak",
+            f"Luck alone gets there often. {threshold:,.3g} : 1 would count as evidence.", lines,
         )  # fmt: skip
     return Answer(
         "How sure?", f"1 in {times(most)}", "at most",

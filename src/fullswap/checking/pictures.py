@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fullswap.base import checks
+from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import began_late
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
 
         e, threshold = c.evidence, c.settings["threshold"]
         labels = None if c.times is None else [c.time_of(int(row)) or "" for row in e.positions]
-        since = e.since if began_late(c) else None
+        off = c.verdict in (MISCALIBRATED, LITTLE)
+        since = e.since if off and began_late(c) else None
         return draw_evidence(
             e.positions, e.history, threshold=threshold, since=since, labels=labels, ax=ax
         )
