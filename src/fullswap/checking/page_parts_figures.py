@@ -10,6 +10,7 @@ import numpy as np
 
 from fullswap.checking.page_parts_svg import Palette, themed_svg
 from fullswap.checking.page_parts_words import counted, odds, points, score
+from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import at, percent
 from fullswap.metrics.benefit import net_benefit
 from fullswap.report.style import new_figure
@@ -128,11 +129,13 @@ def drawn(check: Any, kind: str) -> Figure:
 
 
 def _reliability(check: Any) -> str:
-    stretch = check.curve.stretch
+    off = check.verdict in (MISCALIBRATED, LITTLE)
+    # most calibrated records leave a pointwise band somewhere: no word of it unless it matters
+    stretch = check.curve.stretch if off else None
     start = f"Reliability diagram of {counted(check.events, 'event')}"
     if check.classes > 2:
         start += ", for the likeliest class"
-    where = "the curve stays within its band"
+    where = "the curve is about as near the diagonal as chance would have it"
     if stretch is not None:
         where = (
             f"between forecasts of {percent(stretch.low)} and {percent(stretch.high)} the curve "
