@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
+from collections.abc import Iterator, KeysView
 from typing import Any
 
 import numpy as np
@@ -88,3 +89,23 @@ def _is_absent(event: Any) -> bool:
         or (isinstance(event, str | bytes) and not event)
         or type(event).__name__ in _ABSENT
     )
+
+
+class Keyed:
+    """What has a stream for each key: how many, which, and in what order they came."""
+
+    _places: dict[Any, int]
+    """Key ↦ place of its row."""
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._places)
+
+    def keys(self) -> KeysView[Any]:
+        """The keys of all streams, in the order in which they came."""
+        return self._places.keys()

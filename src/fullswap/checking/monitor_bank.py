@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, KeysView, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.keys import event_name, event_names, key_of, plain_key
+from fullswap.base.keys import Keyed, event_name, event_names, key_of, plain_key
 from fullswap.base.protocols import Points, Vector
 from fullswap.checking.evidence_inputs import NO_WEIGHTS, probabilities_of
 from fullswap.checking.monitor import Monitor
@@ -35,7 +35,7 @@ GROWTH = 1.25
 """How much more memory is taken when the rows are full."""
 
 
-class MonitorBank:
+class MonitorBank(Keyed):
     """A monitor for each of many keys: a model, a market, a customer.
 
     ``bank[key]`` is the monitor that the events of this key alone would have made.
@@ -71,19 +71,6 @@ class MonitorBank:
     def run_length(self) -> float:
         """Events of a stream between two of its false alarms, at least, on average."""
         return self._settings.run_length
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._places
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._places)
-
-    def keys(self) -> KeysView[Any]:
-        """The keys of all streams, in the order in which they came."""
-        return self._places.keys()
 
     @property
     def nbytes(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, KeysView, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.draws import Draws, stream_of
 from fullswap.base.files import write_text
-from fullswap.base.keys import event_name, event_names, key_of, plain_key
+from fullswap.base.keys import Keyed, event_name, event_names, key_of, plain_key
 from fullswap.base.protocols import Indices, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
@@ -36,7 +36,7 @@ FIELDS = frozenset({"spec", "forecaster", "seed", "streams"})
 """Of a saved state."""
 
 
-class Bank:
+class Bank(Keyed):
     """A forecaster for each of many keys: a station, a market, a customer.
 
     Every stream learns from its own events alone, and draws numbers of its own, which follow from
@@ -75,19 +75,6 @@ class Bank:
     def spec(self) -> Spec:
         """The kind of forecaster as plain data."""
         return self._pattern.spec
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._places
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._places)
-
-    def keys(self) -> KeysView[Any]:
-        """The keys of all streams, in the order in which they came."""
-        return self._places.keys()
 
     @property
     def nbytes(self) -> int:
