@@ -199,3 +199,14 @@ class TestClasses:
     def test_what_is_refused(self, values, labels, classes, message: str) -> None:
         with pytest.raises(ValueError, match=message):
             outcomes("y", values, labels=labels, classes=classes)
+
+
+def test_numbers_of_classes_may_have_names_to_show():
+    names = ["home", "draw", "away"]
+    result = outcomes("y_true", [2, 0, 1, None], labels=names, classes=3)
+    assert result.codes[:3].tolist() == [2, 0, 1] and np.isnan(result.codes[3])
+    assert result.labels == names
+    with pytest.raises(ValueError, match="must be one of the labels"):
+        outcomes("y_true", [3, 0, 1], labels=names, classes=3)
+    with pytest.raises(ValueError, match="must be one of the labels"):
+        outcomes("y_true", [0, 1, 2], labels=[10, 20, 30], classes=3)

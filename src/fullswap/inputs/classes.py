@@ -32,6 +32,7 @@ def class_codes(
 ) -> Outcomes:
     """Numbers of classes 0, …, K − 1 in the order of the probability columns.
 
+    Whole numbers from 0 to K − 1 are numbers of classes also where ``labels`` names them in words.
     Without ``labels`` the classes are the names of the probability columns (``classes``), or
     whole numbers from 0 to K − 1, or else the K values that occur, sorted.
     """
@@ -54,9 +55,10 @@ def class_codes(
             order = candidate
             break
     else:
-        if order is None and all(_is_code(v, count) for v in found):
+        named = order is None or all(isinstance(label, str) for label in order)
+        if named and all(_is_code(v, count) for v in found):  # numbers, and names to show
             places = [int(v) for v in found]
-            order = names or list(range(count))
+            order = order or names or list(range(count))
         elif order is None and names is None and len(found) == count:
             order = sorted(found, key=lambda v: (isinstance(v, str), v))
             places = [order.index(v) for v in found]
