@@ -9,6 +9,7 @@ import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
 from fullswap.checking.evidence import Evidence
+from fullswap.inputs.columns import factorise
 from fullswap.metrics.chance import Chance
 
 QUANTILES = 5
@@ -64,8 +65,12 @@ class SegmentColumn:
             numbers = array.astype(float) if array.dtype.kind in "iuf" else _floats(array)
             places = np.searchsorted(self._edges, numbers, side="right")
             return np.where(np.isnan(numbers), len(self._edges) + 1, places).astype(np.int64)
-        kept, inverse = np.unique(array, return_inverse=True)
-        return np.array([self._code(_text(value)) for value in kept.tolist()], np.int64)[inverse]
+        kept: Any
+        if array.dtype.kind in "iuf":  # missing numbers are one value
+            kept, places = np.unique(array, return_inverse=True)
+        else:
+            places, kept = factorise(array)
+        return np.array([self._code(_text(value)) for value in kept], np.int64)[places]
 
     def _start(self, array: Any) -> None:
         self._numeric = array.dtype.kind in "iuf"
