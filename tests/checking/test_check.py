@@ -42,13 +42,13 @@ def test_calibrated_forecasts_have_no_evidence_against_them():
     c = quick(*stream(20_000))
     assert c.verdict == NO_EVIDENCE
     assert c.sentence.startswith("No evidence of miscalibration in 20,000 events.")
-    assert "could not have been seen" in c.sentence
+    assert "might have gone unseen" in c.sentence
 
 
 def test_few_events_say_what_could_have_been_seen():
     c = quick(*stream(200))
     assert c.verdict == TOO_LITTLE and c.smallest_seen > 0.05
-    shown = f"{100 * c.smallest_seen:.1f} points could not have been seen"
+    shown = f"{100 * c.smallest_seen:.1f} points might have gone unseen"
     assert f"An error below {shown}." in c.sentence
 
 

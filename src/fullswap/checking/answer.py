@@ -98,6 +98,8 @@ class Check:
     """What was noticed, guessed or put right on the way in."""
     times: Any = None
     """Time of every row, in order; None if there is none."""
+    given: Any = None
+    """Which of the given rows each row is; None: they were read in order."""
 
     @property
     def tolerance(self) -> float:
@@ -136,6 +138,10 @@ class Check:
         if self.times is None or not 0 <= row < len(self.times):
             return None
         return export.time_text(self.times[row])
+
+    def row_of(self, row: int) -> int:
+        """The number of a row as it was given, counted from 1."""
+        return 1 + (row if self.given is None else int(self.given[row]))
 
     def __str__(self) -> str:
         return export.text_of(self)

@@ -6,7 +6,7 @@ chance 1/E at most, at any moment of the stream. ``fullswap.kernels.evidence`` h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -227,6 +227,30 @@ def evidence_of(
     run = EvidenceRun(streams, classes=max(classes, 2), step=step, checkpoints=checkpoints)
     run.add(y, p, weight, stream, event)
     return run.result() if stream is not None else run.result()[0]
+
+
+def averaged(lanes: list[Evidence]) -> Evidence:
+    """The mean of e-values of streams, which is one however they depend on one another.
+
+    Only as it is now: at an earlier moment somebody may know more of one stream from another, so
+    the largest value so far says nothing. Without streams that saw events, the first.
+    """
+    lanes = [lane for lane in lanes if lane.events] or lanes[:1]
+    best = max(lanes, key=lambda lane: lane.log10)
+    positions = np.unique(np.concatenate([lane.positions for lane in lanes]))
+    logs = np.zeros((len(lanes), len(positions)))
+    for row, lane in zip(logs, lanes, strict=True):
+        places = np.searchsorted(lane.positions, positions, side="right") - 1
+        row[places >= 0] = lane.history[places[places >= 0]]
+    top = logs.max(axis=0, initial=0.0)
+    history = top + np.log10(np.mean(10.0 ** (logs - top), axis=0))
+    now = float(history[-1]) if len(history) else 0.0
+    wrong = np.sort(np.concatenate([lane.impossible for lane in lanes]))
+    last = int(positions[-1]) if len(positions) else -1
+    return replace(
+        best, log10=now, log10_most=max(now, 0.0), most_at=last, positions=positions,
+        events=sum(lane.events for lane in lanes), history=history, impossible=wrong,
+    )  # fmt: skip
 
 
 def e_bh(log10_values: Any, level: float = 0.05) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.checking import words
-from fullswap.checking.words import odds, percent, points
+from fullswap.checking.words import evidence_text, percent, points
 
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 SHOWN_SEGMENTS = 50
 """Of a text; the rest is counted."""
+LEAST_BIAS = 5e-4
+"""Below this mean forecast and mean outcome are the same in words."""
+WIDEST = 1.5
+"""Interval of a slope that says nothing."""
 FRAMES = ("summary", "bins", "curve", "windows")
 VERSION = 1
 """Of the plain data."""
@@ -55,14 +59,16 @@ def which_way(c: Check) -> str:
     cells, cox = c.cells, c.cox
     mean = float(cells.weight @ cells.forecast) / cells.total
     happened = float(cells.yes.sum()) / cells.total
-    side = "high" if cox.bias > 0 else "low"
     text = f"says {percent(mean)} on average, {percent(happened)} happened"
     if c.classes > 2:
         text = f"the likeliest class: says {percent(mean)} on average, right {percent(happened)}"
-    text += f": {points(abs(cox.bias))} too {side} (± {points(2 * cox.bias_error, False)})"
+    if abs(cox.bias) >= LEAST_BIAS:
+        text += f": {points(abs(cox.bias))} too {'high' if cox.bias > 0 else 'low'}"
+    text += f" (± {points(2 * cox.bias_error, False)} points)"
     if cox.slope is not None and cox.slope_error is not None:
         low, high = cox.slope - 2 * cox.slope_error, cox.slope + 2 * cox.slope_error
-        word = "over-confident" if high < 1 else "under-confident" if low > 1 else "as it should be"
+        word = "over-confident" if high < 1 else "under-confident" if low > 1 else "near 1"
+        word = "these events cannot tell" if high - low > WIDEST else word
         text += f"; slope {cox.slope:.2f} ({low:.2f} to {high:.2f}): {word}"
     return text
 
@@ -85,7 +91,7 @@ def how_sure(c: Check) -> str:
     """The evidence in words."""
     e = c.evidence
     if len(e.impossible):
-        rows = ", ".join(f"{row + 1:,}" for row in e.impossible[:5])
+        rows = ", ".join(f"{c.row_of(int(row)):,}" for row in e.impossible[:5])
         more = f" and {len(e.impossible) - 5:,} more" if len(e.impossible) > 5 else ""
         return f"certain and wrong in row {rows}{more}: no calibrated forecaster is"
     now = f"now {evidence_text(e.log10)}"
@@ -96,22 +102,13 @@ def how_sure(c: Check) -> str:
     )
 
 
-def evidence_text(log10: float) -> str:
-    """Odds against calibration.
-
-    Examples
-    --------
-    >>> evidence_text(3.7), evidence_text(-0.3)
-    ('5,000 : 1', '0.5 : 1')
-    """
-    return f"{odds(log10)} : 1" if log10 >= 1 else f"{10.0**log10:.2g} : 1"
-
-
 def segment_lines(c: Check) -> list[str]:
     """A table of the segments in plain text."""
     rows = [("segment", "events", "points off", "chance", "evidence", "could be seen", "")]
     for s in c.segments[:SHOWN_SEGMENTS]:
-        sure = "certain and wrong" if len(s.evidence.impossible) else odds_short(s.evidence)
+        sure = (
+            "certain and wrong" if len(s.evidence.impossible) else evidence_text(s.evidence.log10)
+        )
         rows.append((
             f"{s.column} {s.value}", f"{s.events:,}", points(s.error, False),
             points(s.chance.median, False), sure, points(s.smallest_seen, False),
@@ -133,11 +130,6 @@ def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-
-
-def odds_short(evidence: Any) -> str:
-    """The largest evidence of a segment."""
-    return evidence_text(evidence.log10_most)
 
 
 def dict_of(c: Check) -> dict[str, Any]:
@@ -171,7 +163,8 @@ def _segment(s: Any) -> dict[str, Any]:
     return {
         "column": s.column, "value": s.value, "events": s.events, "error": s.error,
         "error_chance_median": s.chance.median, "error_chance_95": s.chance.high,
-        "log10_evidence_most": s.evidence.log10_most, "miscalibrated": s.flagged,
+        "log10_evidence": s.evidence.log10, "log10_evidence_most": s.evidence.log10_most,
+        "miscalibrated": s.flagged,
         "smallest_error_seen": s.smallest_seen,
         "share_of_miscalibration": s.share_of_miscalibration,
         "certain_and_wrong": len(s.evidence.impossible),
@@ -209,6 +202,7 @@ def frame_of(c: Check, what: str) -> Any:
         whole = {
             "column": "", "value": "(all)", "events": c.events, "error": c.error,
             "error_chance_median": c.chance.median, "error_chance_95": c.chance.high,
+            "log10_evidence": c.evidence.log10,
             "log10_evidence_most": c.evidence.log10_most,
             "miscalibrated": c.verdict.startswith("miscalibrated"),
             "smallest_error_seen": c.smallest_seen, "share_of_miscalibration": None,

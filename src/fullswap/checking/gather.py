@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
-from fullswap.checking.evidence import Evidence, EvidenceRun
+from fullswap.checking.evidence import Evidence, EvidenceRun, averaged
 from fullswap.checking.segments import SegmentColumn
 from fullswap.checking.settings import Settings
 from fullswap.metrics.cell_tally import CellTally
@@ -88,7 +88,7 @@ class Gathered:
         self.rows = 0
         self._questions = Questions(classes)
         self._windows = WindowTally()
-        self._evidence = EvidenceRun(classes=classes, step=settings.step)
+        self._evidence = _Lanes(classes, settings)
         self._by = [_Segments(classes, settings) for _ in columns]
         self._tail: list[tuple[Any, ...]] = []
         self._largest: float | None = None
@@ -106,7 +106,7 @@ class Gathered:
             top = p.argmax(axis=1)
             self._windows.add((y == top).astype(float), p[np.arange(len(p)), top], weight)
         power = self._power(weight)
-        self._evidence.add(y, p, weight=power, event=event)
+        self._evidence.add(y, p, power, event, None)
         for column, segments in zip(self.columns, self._by, strict=True):
             codes = column.codes((by or {})[column.name])
             segments.add(codes, len(column.labels), y, p, weight, power, event)
@@ -134,6 +134,11 @@ class Gathered:
         """Of the whole log."""
         return self._evidence.result()[0]
 
+    @property
+    def largest_weight(self) -> float:
+        """The weight that counts as 1 for evidence."""
+        return 1.0 if self._largest is None else self._largest
+
     def segments(self) -> list[list[tuple[str, list[Cells], Evidence]]]:
         """For every column: value, cells and evidence of each of its segments with events."""
         return [
@@ -154,13 +159,42 @@ class Gathered:
         return y, p, weight, event  # type: ignore[return-value]
 
 
+class _Lanes:
+    """Evidence of streams; where outcomes are late, rows go to lanes in which they are not.
+
+    A forecast that was made before the outcomes of the last d rows were known is in a lane with
+    each (d + 1)-th row only.
+    """
+
+    def __init__(self, classes: int, settings: Settings, checkpoints: int = 300) -> None:
+        self._lanes = settings.delay + 1
+        self._run = EvidenceRun(classes=classes, step=settings.step, checkpoints=checkpoints)
+        self._rows = 0
+
+    def add(
+        self, y: Vector, p: Any, power: Vector | None, event: Indices | None, codes: Indices | None
+    ) -> None:
+        if self._lanes > 1:
+            lane = (self._rows + np.arange(len(y))) % self._lanes
+            codes = lane if codes is None else codes * self._lanes + lane
+        self._rows += len(y)
+        self._run.add(y, p, weight=power, event=event, stream=codes)
+
+    def result(self) -> list[Evidence]:
+        found = self._run.result()
+        if self._lanes == 1:
+            return found
+        groups = range(0, len(found), self._lanes)
+        return [averaged(found[k : k + self._lanes]) for k in groups]
+
+
 class _Segments:
     """The segments of one column."""
 
     def __init__(self, classes: int, settings: Settings) -> None:
         self.classes = classes
         self.questions: list[Questions] = []
-        self.evidence = EvidenceRun(classes=classes, step=settings.step, checkpoints=2)
+        self.evidence = _Lanes(classes, settings, checkpoints=2)
 
     def add(
         self, codes: Indices, count: int, y: Vector, p: Any, weight: Vector | None,
@@ -169,7 +203,7 @@ class _Segments:
         while len(self.questions) < count:
             most = MOST_ROWS // 10
             self.questions.append(Questions(self.classes, most, SEGMENT_WIDTH))
-        self.evidence.add(y, p, weight=power, event=event, stream=codes)
+        self.evidence.add(y, p, power, event, codes)
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(count + 1))
         for k in range(count):

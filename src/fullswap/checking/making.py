@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
 from fullswap.checking.answer import Check, Recalibrated
 from fullswap.checking.comparison import Comparison
@@ -15,13 +16,12 @@ from fullswap.checking.evidence import e_bh
 from fullswap.checking.gather import Gathered
 from fullswap.checking.segments import Segment, SegmentColumn
 from fullswap.checking.settings import Settings
-from fullswap.checking.sizes import metrics_of, part_of, pooled, total_brier
+from fullswap.checking.sizes import metrics_of, part_of, pooled, seen_of, total_brier
 from fullswap.checking.verdict import size_of, verdict_of
 from fullswap.grids.steps import steps_of
 from fullswap.inputs import Log, log_of
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import decompose
-from fullswap.metrics.seen import smallest_seen
 
 MOST_RECALIBRATED = 8
 """Classes up to which recalibrating online is tried."""
@@ -45,6 +45,7 @@ def check(
     classes: Any = None,
     due: Any = None,
     as_of: Any = None,
+    delay: int = 0,
     n_bins: int | str = "cube_root",
     strategy: str = "quantile",
     tolerance: float = 0.02,
@@ -85,6 +86,10 @@ def check(
     due, as_of
         When each outcome is due at the latest: rows not yet due at ``as_of`` are left out, because
         "yes" often becomes known earlier than "no".
+    delay
+        So many rows later an outcome is known: 5 for the chance of rain in six days, asked daily.
+        Forecasts whose times overlap are then not taken for independent ones; evidence needs more
+        rows, and counts as of now only.
     n_bins, strategy
         Bins of the average error, as in scikit-learn.
     tolerance
@@ -120,7 +125,7 @@ def check(
     """
     settings = Settings(
         n_bins=n_bins, strategy=strategy, tolerance=tolerance, level=level, step=as_step(step),
-        band=band, recalibrate=bool(recalibrate), seed=seed,
+        delay=delay, band=band, recalibrate=bool(recalibrate), seed=seed,
     )  # fmt: skip
     log = log_of(
         y_true, y_proba, y=y, p=p, by=by, time=time, event=event, together=together,
@@ -161,8 +166,16 @@ def _check_one(log: Log, settings: Settings) -> Check:
         return None if values is None else np.asarray(values)[known]
 
     by = {name: own(values) for name, values in log.by.items()}
-    gathered.add(own(log.y), own(p), own(log.weight), own(log.event), by)
-    return finish(gathered, log, own(log.time), int((~known).sum()))
+    if settings.delay and log.event is not None:
+        checks.refuse("delay", "be 0 where event or together is given", settings.delay)
+    gathered.add(own(log.y), own(p), _weights(own(log.weight)), own(log.event), by)
+    return finish(gathered, log, own(log.time), int((~known).sum()), log.order[known])
+
+
+def _weights(weight: Vector | None) -> Vector | None:
+    if weight is not None and not weight.any():
+        raise ValueError("sample_weight must be positive for a known outcome, got 0 for all")
+    return weight
 
 
 def known_rows(log: Log) -> NDArray[np.bool_]:
@@ -171,7 +184,9 @@ def known_rows(log: Log) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(log.y) & ~np.isnan(p if p.ndim == 1 else p[:, 0]))
 
 
-def finish(gathered: Gathered, log: Log, times: Any, pending: int) -> Check:
+def finish(
+    gathered: Gathered, log: Log, times: Any, pending: int, given: Indices | None = None
+) -> Check:
     """The answer to everything that was gathered."""
     settings, classes = gathered.settings, gathered.classes
     labels = [str(label) for label in log.labels]
@@ -185,8 +200,9 @@ def finish(gathered: Gathered, log: Log, times: Any, pending: int) -> Check:
         main = top
         error, chance = pooled([(part.error, part.chance) for part in parts])
     evidence, windows = gathered.evidence(), gathered.windows(main.cells.inflation)
-    seen = smallest_seen(main.cells, settings.threshold)
-    size = size_of(error, chance, windows)
+    asked = [main] if classes == 2 else parts
+    seen = seen_of(asked, chance, settings, gathered.largest_weight)
+    size = size_of(error, chance, windows, classes)
     recalibrated = _recalibrated(gathered, log.same_outcome) if settings.recalibrate else None
     brier = total_brier([main] if classes == 2 else parts)
     log_loss = decompose(main.cells, "log") if classes == 2 else None
@@ -199,7 +215,7 @@ def finish(gathered: Gathered, log: Log, times: Any, pending: int) -> Check:
         recalibrated=recalibrated, evidence=evidence, windows=windows, segments=segments,
         by_class=parts if classes > 2 else [], top=top, metrics={},
         settings={**settings.to_dict(), "threshold": settings.threshold},
-        names=dict(log.names), notes=list(log.notes), times=times,
+        names=dict(log.names), notes=list(log.notes), times=times, given=given,
     )  # fmt: skip
     return replace(made, metrics=metrics_of(made))
 
@@ -228,7 +244,7 @@ def _segments(gathered: Gathered) -> list[Segment]:
             costs.append(sum(decompose(one).miscalibration * one.total for one in own))
             made.append(Segment(
                 column.name, value, evidence.events, error, chance, evidence, False,
-                smallest_seen(cells[-1], settings.threshold), None,
+                seen_of(parts, chance, settings, gathered.largest_weight), None,
             ))  # fmt: skip
         total = sum(costs)
         found += [

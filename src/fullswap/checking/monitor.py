@@ -13,7 +13,16 @@ from fullswap.base.protocols import Points, Vector
 from fullswap.checking.evidence_inputs import NO_ROWS, probabilities_of
 from fullswap.checking.evidence_rows import blank_rows, log10_most, log10_now
 from fullswap.checking.monitor_alarm import Alarm, note
-from fullswap.checking.monitor_events import Batch, Waiting, one_event, sort_rows, waiting_of
+from fullswap.checking.monitor_events import (
+    Batch,
+    Settled,
+    Waiting,
+    one_event,
+    refuse_settled,
+    remember,
+    sort_rows,
+    waiting_of,
+)
 from fullswap.checking.monitor_settings import Settings
 from fullswap.checking.monitor_state import read_monitor, write_monitor
 from fullswap.checking.monitor_words import words_of
@@ -56,6 +65,7 @@ class Monitor:
         self._state = state
         self._row: Vector = state[0]
         self._waiting: Waiting = {}
+        self._settled: dict[int, Settled] = {}
         self._alarms: list[Alarm] = []
         self._rang = False
 
@@ -89,7 +99,8 @@ class Monitor:
         p : float, K floats, or an array of them
         event : name or sequence of names, optional
             Forecasts of one event share an outcome, and count as one. An event enters with its last
-            row in this call, together with its forecasts that ``expect`` noted before.
+            row in this call, together with its forecasts that ``expect`` noted before, and only
+            once: the last thousand names are remembered.
         weight : float or array, optional
             In [0, 1], fixed before the outcome is known.
         """
@@ -113,6 +124,8 @@ class Monitor:
     def expect(self, p: Any, *, event: Any, weight: float = 1.0) -> None:
         """Note a forecast whose outcome comes later, by ``resolve``."""
         name = event_name(event)
+        if name in self._settled.get(0, {}):
+            checks.refuse("event", "be one without an outcome yet", event)
         weight = checks.setting("weight", weight, least=0.0, most=1.0)
         if np.ndim(p) != (0 if self.classes == 2 else 1):
             checks.refuse("p", "be one forecast", p)
@@ -122,7 +135,7 @@ class Monitor:
     def resolve(self, event: Any, y: Any) -> None:
         """Take the outcome of an event, for all of its forecasts that wait."""
         held = waiting_of(self._waiting, event)
-        batch = one_event(held, self._settings.outcome(y))
+        batch = one_event(event_name(event), held, self._settings.outcome(y))
         del self._waiting[event_name(event)]
         self._take(batch)
 
@@ -132,6 +145,8 @@ class Monitor:
         del self._waiting[event_name(event)]
 
     def _take(self, batch: Batch) -> None:
+        refuse_settled(batch, self._settled)
+        remember(batch, self._settled)
         for _, name in batch.settled:
             del self._waiting[name]
         for _, name, forecast in batch.added:
@@ -216,6 +231,7 @@ class Monitor:
         other._settings = self._settings
         other._begin(self._state.copy())
         other._waiting = {name: list(held) for name, held in self._waiting.items()}
+        other._settled = {place: dict(names) for place, names in self._settled.items()}
         other._alarms, other._rang = list(self._alarms), self._rang
         return other
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,30 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.files import write_text
 from fullswap.base.keys import Keyed, event_name, event_names, key_of, plain_key
 from fullswap.base.protocols import Points, Vector
 from fullswap.checking.evidence_inputs import NO_WEIGHTS, probabilities_of
 from fullswap.checking.monitor import Monitor
 from fullswap.checking.monitor_alarm import Alarm, note
-from fullswap.checking.monitor_events import Batch, Waiting, sort_rows, waiting_of
+from fullswap.checking.monitor_events import (
+    Batch,
+    Settled,
+    Waiting,
+    refuse_settled,
+    remember,
+    sort_rows,
+    waiting_of,
+)
 from fullswap.checking.monitor_state import (
     BETS_VERSION,
     read_alarms,
     read_row,
     read_settings,
+    read_settled,
     read_waiting,
     write_settings,
+    write_settled,
     write_waiting,
 )
 from fullswap.forecasting.state import pack, pack_row, unpack
@@ -62,6 +72,7 @@ class MonitorBank(Keyed):
         self._state: Points = np.zeros((0, len(self._blank)))
         self._places: dict[Any, int] = {}
         self._waiting: dict[int, Waiting] = {}
+        self._settled: dict[int, Settled] = {}
         self._alarms: dict[int, list[Alarm]] = {}
         self._rang: set[int] = set()
 
@@ -84,6 +95,7 @@ class MonitorBank(Keyed):
         monitor._settings = self._settings
         monitor._begin(self._state[place : place + 1].copy())
         monitor._waiting = {name: list(h) for name, h in self._waiting.get(place, {}).items()}
+        monitor._settled = {0: dict(self._settled[place])} if place in self._settled else {}
         monitor._alarms = list(self._alarms.get(place, []))
         monitor._rang = place in self._rang
         return monitor
@@ -134,6 +146,7 @@ class MonitorBank(Keyed):
             places = places | dict(zip(new, range(len(self), len(self) + len(new)), strict=True))
         streams = np.fromiter(map(places.__getitem__, listed), np.int64, len(listed))
         batch = sort_rows(own, table, weights, streams, names, self._waiting)
+        refuse_settled(batch, self._settled)
         self._add(new)
         self._take(batch)
 
@@ -171,7 +184,7 @@ class MonitorBank(Keyed):
             Batch(
                 np.repeat(values, sizes), np.ascontiguousarray(more[:, 1:]), weights,
                 np.repeat(np.array(places, np.int64), sizes), np.arange(len(more)),
-                np.cumsum([0, *sizes]), tokens, [],
+                np.cumsum([0, *sizes]), tokens, [], tokens,
             )
         )  # fmt: skip
 
@@ -187,6 +200,7 @@ class MonitorBank(Keyed):
             del self._waiting[place]
 
     def _take(self, batch: Batch) -> None:
+        remember(batch, self._settled)
         for place, name in batch.settled:
             self._forget(place, name)
         for place, name, forecast in batch.added:
@@ -234,6 +248,7 @@ class MonitorBank(Keyed):
                 plain_key(key), pack_row(self._state[place]),
                 write_waiting(self._waiting.get(place, {})),
                 [alarm.to_list() for alarm in self._alarms.get(place, [])], place in self._rang,
+                write_settled(self._settled.get(place, {})),
             ]
             for key, place in self._places.items()
         ]  # fmt: skip
@@ -249,8 +264,10 @@ class MonitorBank(Keyed):
             checks.refuse("streams", "be a list", stored["streams"])
         rows: list[Vector] = []
         for entry in stored["streams"]:
-            if not isinstance(entry, list) or len(entry) != 5:
-                checks.refuse("streams", "be [key, row, pending, alarms, rang] each", entry)
+            if not isinstance(entry, list) or len(entry) != 6:
+                checks.refuse(
+                    "streams", "be [key, row, pending, alarms, rang, settled] each", entry
+                )
             key, place = key_of(entry[0]), len(rows)
             if key in self._places:
                 checks.refuse("streams", "have distinct keys", key)
@@ -258,12 +275,15 @@ class MonitorBank(Keyed):
             rows.append(read_row(entry[1], self._settings))
             waiting = read_waiting(entry[2], self._settings.classes)
             alarms = read_alarms(entry[3])
-            if not isinstance(entry[4], bool) or len(alarms) > rows[-1][ALARMS]:
+            rings = sum(alarm.rings for alarm in alarms)
+            if not isinstance(entry[4], bool) or rings > rows[-1][ALARMS]:
                 checks.refuse("alarms", "fit the row", len(alarms))
             if waiting:
                 self._waiting[place] = waiting
             if alarms:
                 self._alarms[place] = alarms
+            if entry[5] != []:
+                self._settled[place] = read_settled(entry[5])
             if entry[4]:
                 self._rang.add(place)
         self._state = np.array(rows).reshape(len(rows), len(self._blank))
@@ -271,18 +291,7 @@ class MonitorBank(Keyed):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file; a crash in the middle leaves the old one."""
-        target = Path(path)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target.parent, prefix=target.name, delete=False, encoding="utf-8"
-        ) as file:
-            try:
-                file.write(self.to_json())
-                file.flush()
-                os.fsync(file.fileno())
-                os.replace(file.name, target)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        write_text(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MonitorBank:

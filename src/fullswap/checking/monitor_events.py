@@ -15,6 +15,10 @@ from fullswap.checking.evidence_inputs import NO_ROWS, NO_WEIGHTS
 
 Waiting = dict[Any, list[tuple[float, ...]]]
 """Name of an event ↦ its forecasts that wait: weight, then probabilities."""
+Settled = dict[Any, None]
+"""Names of events that have their outcome, the latest last."""
+MOST_SETTLED = 1000
+"""So many of them are remembered."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,8 @@ class Batch:
     """Stream and name of events that have their outcome now."""
     added: list[tuple[int, Any, tuple[float, ...]]]
     """Stream, name and forecast of those that wait from now on."""
+    named: list[tuple[int, Any]]
+    """Stream and name of all events with a name that enter."""
 
     def __len__(self) -> int:
         """How many events enter."""
@@ -59,7 +65,7 @@ def sort_rows(
             weights = weights[known] if len(weights) else weights
             streams = streams[known] if len(streams) else streams
             y, table = y[known], table[known]
-        return Batch(y, table, weights, streams, NO_ROWS, NO_ROWS, [], [])
+        return Batch(y, table, weights, streams, NO_ROWS, NO_ROWS, [], [], [])
     groups: dict[Any, list[int]] = {}
     for t, name in enumerate(names):
         place = int(streams[t]) if len(streams) else 0
@@ -109,19 +115,38 @@ def _batch(
         weights = NO_WEIGHTS
     return Batch(
         outcomes, table, weights, streams, np.array(rows, np.int64), np.array(bounds, np.int64),
-        settled, added,
+        settled, added, [token for _, token, _, _ in events if len(token) == 2],
     )  # fmt: skip
 
 
-def one_event(held: list[tuple[float, ...]], y: float) -> Batch:
+def one_event(name: Any, held: list[tuple[float, ...]], y: float) -> Batch:
     """An event all of whose forecasts wait."""
     more = np.array(held)
     weights = NO_WEIGHTS if (more[:, 0] == 1).all() else np.ascontiguousarray(more[:, 0])
     rows = np.arange(len(held), dtype=np.int64)
     return Batch(
         np.full(len(held), y), np.ascontiguousarray(more[:, 1:]), weights, NO_ROWS, rows,
-        np.array([0, len(held)], np.int64), [], [],
+        np.array([0, len(held)], np.int64), [], [], [(0, name)],
     )  # fmt: skip
+
+
+def refuse_settled(batch: Batch, settled: dict[int, Settled]) -> None:
+    """An outcome counts once: refuse events that have theirs already."""
+    for place, name in [*batch.named, *((place, name) for place, name, _ in batch.added)]:
+        if name in settled.get(place, {}):
+            checks.refuse(
+                "event", "be one without an outcome yet: its forecasts come in one call, or by "
+                "expect() before it; another event needs another name", name,
+            )  # fmt: skip
+
+
+def remember(batch: Batch, settled: dict[int, Settled]) -> None:
+    """Note the events that have entered."""
+    for place, name in batch.named:
+        own = settled.setdefault(place, {})
+        own[name] = None
+        if len(own) > MOST_SETTLED:
+            del own[next(iter(own))]
 
 
 def waiting_of(waiting: Waiting, event: Any) -> list[tuple[float, ...]]:

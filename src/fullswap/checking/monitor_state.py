@@ -12,7 +12,7 @@ from fullswap.base.protocols import Vector
 from fullswap.checking.evidence_inputs import probabilities_of
 from fullswap.checking.evidence_rows import beginnings_left, blank_rows
 from fullswap.checking.monitor_alarm import MOST_ALARMS, Alarm
-from fullswap.checking.monitor_events import Waiting
+from fullswap.checking.monitor_events import MOST_SETTLED, Settled, Waiting
 from fullswap.forecasting.state import pack, pack_row, unpack, unpack_row
 from fullswap.kernels.evidence import (
     ALARM,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 BETS_VERSION = 1
 """Of bets and columns of a row; raised when a reader of the old would misread the new."""
-FIELDS = frozenset({"bets", "settings", "row", "pending", "alarms", "rang"})
+FIELDS = frozenset({"bets", "settings", "row", "pending", "alarms", "rang", "settled"})
 SETTINGS = ("run_length", "classes", "step")
 
 
@@ -92,6 +92,18 @@ def read_waiting(stored: Any, classes: int) -> Waiting:
             checks.refuse("pending", "name each event once, with forecasts", name)
         waiting[name] = held
     return waiting
+
+
+def write_settled(settled: Settled) -> list[Any]:
+    """Names of events that have their outcome, as plain data."""
+    return [plain_key(name) for name in settled]
+
+
+def read_settled(stored: Any) -> Settled:
+    """What ``write_settled`` gave, checked."""
+    if not isinstance(stored, list) or len(stored) > MOST_SETTLED:
+        checks.refuse("settled", f"be a list of at most {MOST_SETTLED} names", stored)
+    return {event_name(key_of(name)): None for name in stored}
 
 
 def read_alarms(stored: Any) -> list[Alarm]:
@@ -147,6 +159,7 @@ def write_monitor(monitor: Monitor) -> str:
         "pending": write_waiting(monitor._waiting),
         "alarms": [alarm.to_list() for alarm in monitor._alarms],
         "rang": monitor.drift_detected,
+        "settled": write_settled(monitor._settled.get(0, {})),
     }
     return pack("Monitor", content)
 
@@ -163,4 +176,6 @@ def read_monitor(kind: type[Kind], text: Any) -> Kind:
         checks.refuse("alarms", "fit the row", len(alarms))
     self._begin(row[np.newaxis])
     self._waiting, self._alarms, self._rang = waiting, alarms, rang
+    settled = read_settled(stored["settled"])
+    self._settled = {0: settled} if settled else {}
     return self

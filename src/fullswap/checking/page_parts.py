@@ -129,7 +129,7 @@ def what_cost(check: Any) -> Answer:
     return Answer(
         "What does it cost?", score(brier.miscalibration),
         f"of a Brier score of {score(brier.score)}",
-        f"{floor}Recalibrating could gain this at most.", lines, table=rows,
+        f"{floor}The best fixed re-reading of the forecasts would save it.", lines, table=rows,
     )  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def failed_certainties(check: Any) -> str | None:
     rows = list(check.evidence.impossible)
     if not rows:
         return None
-    shown = ", ".join(f"{int(row) + 1:,}" for row in rows[:MOST_ROWS])
+    shown = ", ".join(f"{check.row_of(int(row)):,}" for row in rows[:MOST_ROWS])
     more = f" and {len(rows) - MOST_ROWS:,} more" if len(rows) > MOST_ROWS else ""
     return (
         f"{counted(len(rows), 'forecast')} of exactly 0 % or 100 % failed. "

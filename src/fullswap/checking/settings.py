@@ -26,6 +26,8 @@ class Settings:
     """Calibrated forecasters that may be called miscalibrated, a share: evidence of 1/level."""
     step: float | None = None
     """Forecasts are rounded to multiples of it, and may be off by half of it."""
+    delay: int = 0
+    """Outcomes are known only so many rows later."""
     band: str = "pointwise"
     """Whether the band holds at each forecast or for the whole curve."""
     recalibrate: bool = True
@@ -44,6 +46,7 @@ class Settings:
             checks.refuse("level", "lie in (0, 0.5]", self.level)
         if self.step is not None and not 0 < checks.setting("step", self.step) <= 0.5:
             checks.refuse("step", "lie in (0, 0.5], or be None", self.step)
+        checks.whole("delay", self.delay, 0)
         checks.one_of("band", self.band, BANDS)
         checks.whole("seed", self.seed, 0)
 

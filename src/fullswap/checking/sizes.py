@@ -15,6 +15,7 @@ from fullswap.metrics.chance import Chance, chance_of
 from fullswap.metrics.corp import ScoreDecomposition, curve_of, decompose
 from fullswap.metrics.cox import cox_of
 from fullswap.metrics.groups import Groups
+from fullswap.metrics.seen import smallest_seen
 
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check, ClassPart
@@ -51,6 +52,37 @@ def total_brier(parts: list[ClassPart]) -> ScoreDecomposition:
     own = [decompose(part.cells, "brier", part.curve.chance) for part in parts]
     names = ("score", "miscalibration", "discrimination", "uncertainty", "chance")
     return ScoreDecomposition(*(sum(getattr(part, name) for part in own) for name in names))
+
+
+def seen_of(parts: list[ClassPart], chance: Chance, settings: Settings, largest: float) -> float:
+    """Smallest error that four logs of five would have shown: of yes/no events, or of one class.
+
+    Of several classes at least what lifts their pooled error above its chance level. Forecasts that
+    may be off by half a step hide as much.
+    """
+    own = [smallest_seen(part.cells, settings.threshold * len(parts), largest) for part in parts]
+    seen = max(own)
+    if len(parts) > 1:
+        seen = max(seen, math.sqrt(max(chance.high**2 - chance.median**2, 0.0)))
+    return min(seen + (settings.step or 0.0) / 2, 1.0)
+
+
+def means_of(cells: Cells, low: float, high: float) -> tuple[float, float]:
+    """Mean forecast and mean outcome of the forecasts in [low, high]."""
+    inside = (cells.forecast >= low) & (cells.forecast <= high)
+    weight = cells.weight[inside] if inside.any() else cells.weight
+    own = inside if inside.any() else np.ones(len(inside), np.bool_)
+    total = float(weight.sum())
+    says = float(weight @ cells.forecast[own]) / total
+    return says, float(cells.yes[own].sum()) / total
+
+
+def thirds_of(cells: Cells) -> tuple[float, float]:
+    """Forecasts below and above which a third of the weight lies."""
+    sums = np.cumsum(cells.weight)
+    places = np.searchsorted(sums, [sums[-1] / 3, 2 * sums[-1] / 3])
+    low, high = cells.forecast[np.minimum(places, len(sums) - 1)]
+    return float(low), float(high)
 
 
 def metrics_of(c: Check) -> dict[str, float | None]:

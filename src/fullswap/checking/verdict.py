@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from fullswap.checking.evidence import Evidence
 from fullswap.checking.settings import Settings
-from fullswap.metrics.bins import Bins
 from fullswap.metrics.chance import Chance
 from fullswap.metrics.cox import Cox
 from fullswap.metrics.windows import Windows
@@ -35,13 +32,16 @@ def is_strong(evidence: Evidence, settings: Settings) -> bool:
     return impossible or evidence.log10_most >= math.log10(settings.threshold)
 
 
-def size_of(error: float, chance: Chance, windows: Windows) -> float:
+def size_of(error: float, chance: Chance, windows: Windows, classes: int) -> float:
     """The error without the part that chance explains, pooled or over time, whichever is more.
 
-    Squares of errors and of noise add up. What is too high in spring and too low in autumn may
+    Squares of one error and of its noise add up; a sum over many classes has so much noise that
+    only what is beyond its median counts. What is too high in spring and too low in autumn may
     vanish in the pool, so the windows have their say.
     """
-    pooled = math.sqrt(max(error**2 - chance.median**2, 0.0))
+    pooled = max(error - chance.median, 0.0)
+    if classes == 2 and error > chance.high:
+        pooled = math.sqrt(error**2 - chance.median**2)
     return max(pooled, windows.beyond_chance)
 
 
@@ -55,9 +55,3 @@ def directions(cox: Cox) -> list[str]:
         if abs(z) > NOTICEABLE:
             found.append((abs(z), "over-confident" if z < 0 else "under-confident"))
     return [word for _, word in sorted(found, reverse=True)]
-
-
-def clearest_bin(bins: Bins) -> int:
-    """The bin whose frequency is hardest to explain by chance."""
-    spread = np.sqrt(np.maximum(bins.forecast * (1 - bins.forecast), 1e-12) / bins.trials)
-    return int(np.argmax(np.abs(bins.forecast - bins.frequency) / spread))

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fullswap.checking.verdict import (
-    LITTLE,
-    MISCALIBRATED,
-    NO_EVIDENCE,
-    clearest_bin,
-    directions,
-)
+from fullswap.checking.sizes import means_of, thirds_of
+from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, directions
 
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check
 
 RARE = 0.1
 """Where the mean outcome is below it, errors are told in relation to it as well."""
+STILL = 0.5
+"""Share of the largest evidence (its logarithm) that there must be now."""
+MANIFOLD = 3.0
+"""From this ratio on errors are told in times, not in percent."""
 LATE = 0.1
 """What begins in this share of the log has been there from the beginning."""
 MOST_WRITTEN = 12
@@ -42,34 +41,76 @@ def headline_of(c: Check) -> str:
 
 
 def _says(c: Check) -> str:
-    words = directions(c.cox)
-    head = capital(" and ".join(words)) if words else capital(c.verdict)
-    if c.verdict == LITTLE:
-        head = "Miscalibrated, but little" + (f" ({' and '.join(words)})" if words else "")
-    elif not words and c.error_over_time > c.tolerance > _pooled(c):
+    if c.classes > 2 and c.evidence.label is not None:
+        return _class_off(c, c.evidence.label)
+    found = directions(c.cox)
+    if not found and averages_out(c):
         return "Miscalibrated, first one way and then the other, so that it averages out."
-    curve = c.curve.stretch
-    if curve is not None:
-        says, happens = curve.says, curve.happens
-    else:
-        k = clearest_bin(c.bins)
-        says, happens = float(c.bins.forecast[k]), float(c.bins.frequency[k])
+    local = c.evidence.direction if not found and is_local(c) else ""
+    words = " and ".join(found) or local
+    head = capital(words) or "Miscalibrated"
+    if c.verdict == LITTLE:
+        head = "Miscalibrated, but little" + (f" ({words})" if words else "")
+    return head + _example(c, *example_of(c, found))
+
+
+def _class_off(c: Check, label: int) -> str:
+    """Which class is named too often or too rarely."""
+    cells, name = c.by_class[label].cells, c.labels[label]
+    says, happens = means_of(cells, 0.0, 1.0)
+    head = f"{name} is said {'too often' if says > happens else 'too rarely'}"
+    if c.verdict == LITTLE:
+        head = f"Miscalibrated, but little ({head})"
+    return head + _example(c, says, happens, "")
+
+
+def _example(c: Check, says: float, happens: float, of: str | None = None) -> str:
+    """: says 85 % where 74 % happen."""
     if percent(says) == percent(happens):
-        return head + "."
-    of = "" if c.classes == 2 else " for the likeliest class"
-    text = f"{head}: says {percent(says)}{of} where {percent(happens)} {_happen(c)}"
-    if happens < RARE and happens > 0:
-        off = abs(says / happens - 1)
-        text += f" ({percent(off)} too {'high' if says > happens else 'low'})"
+        return "."
+    of = of if of is not None else "" if c.classes == 2 else " for the likeliest class"
+    text = f": says {percent(says)}{of} where {percent(happens)} {_happen(c)}"
+    if 0 < happens < RARE:
+        text += f" ({_relative(says / happens)})"
     return text + "."
+
+
+def _relative(ratio: float) -> str:
+    if ratio > MANIFOLD or ratio < 1 / MANIFOLD:
+        times = max(ratio, 1 / ratio)
+        return f"{times:,.0f} times too {'high' if ratio > 1 else 'low'}"
+    return f"{percent(abs(ratio - 1))} too {'high' if ratio > 1 else 'low'}"
+
+
+def example_of(c: Check, found: list[str]) -> tuple[float, float]:
+    """What is said and what happens, where the flaw shows: forecasts that nobody has picked.
+
+    Too high or too low: all of them. Over- or under-confident: the upper or the lower third,
+    whichever is farther off. Else where the evidence says.
+    """
+    cells = c.cells
+    if found and found[0] in ("too high", "too low"):
+        return means_of(cells, 0.0, 1.0)
+    if found:
+        low, high = thirds_of(cells)
+        ends = [means_of(cells, 0.0, low), means_of(cells, high, 1.0)]
+        return max(ends, key=lambda end: abs(end[0] - end[1]))
+    return means_of(cells, c.evidence.low, c.evidence.high)
+
+
+def averages_out(c: Check) -> bool:
+    """Whether the error is over time, and not in the pool."""
+    pooled = math.sqrt(max(c.error**2 - c.chance.median**2, 0.0))
+    return c.error_over_time > c.tolerance > pooled
+
+
+def is_local(c: Check) -> bool:
+    """Whether the evidence is about a part of the forecasts."""
+    return c.evidence.high - c.evidence.low < 1.0
 
 
 def _happen(c: Check) -> str:
     return "happen" if c.classes == 2 else "come true"
-
-
-def _pooled(c: Check) -> float:
-    return math.sqrt(max(c.error**2 - c.chance.median**2, 0.0))
 
 
 def _how_far(c: Check) -> str:
@@ -86,10 +127,10 @@ def _how_sure(c: Check) -> str:
             f"In {impossible:,} {rows} it was certain and wrong (said 0 % and it happened, or "
             "100 % and it did not): no calibrated forecaster has such a record."
         )
-    text = (
-        f"Such a record would come up at most once in {odds(c.evidence.log10_most)} calibrated "
-        "forecasters, however often you look."
-    )
+    once = f"Such a record would come up at most once in {odds(c.evidence.log10_most)} calibrated "
+    if c.settings["delay"]:
+        return once + "forecasters, counted as of now."
+    text = once + "forecasters, however often you look."
     fallen = c.evidence.log10_most - max(c.evidence.log10, 0.0)
     if fallen > math.log10(c.settings["threshold"]) and c.evidence.log10 < 1:
         text += f" The evidence was strongest {at(c, c.evidence.most_at)}; there is none since."
@@ -113,8 +154,10 @@ def _since(c: Check) -> str:
 
 
 def began_late(c: Check) -> bool:
-    """Whether the forecasts were off not from the beginning, but from some moment on."""
-    return c.evidence.since >= LATE * c.rows and c.evidence.log10_most > 0
+    """Whether the forecasts have been off from some moment on, not before, and are so still."""
+    e = c.evidence
+    strong = e.log10 >= max(math.log10(c.settings["threshold"]), STILL * e.log10_most)
+    return strong and e.since >= LATE * c.rows and not averages_out(c)
 
 
 def _nothing(c: Check) -> str:
@@ -128,7 +171,7 @@ def _nothing(c: Check) -> str:
 
 
 def _not_seen(c: Check) -> str:
-    return f"An error below {points(c.smallest_seen)} could not have been seen."
+    return f"An error below {points(c.smallest_seen)} might have gone unseen."
 
 
 def _one_look(c: Check) -> str:
@@ -145,7 +188,8 @@ def at(c: Check, row: int, bare: bool = False) -> str:
     label = c.time_of(row)
     if label is not None:
         return label if bare else f"at {label}"
-    return f"row {row + 1:,}" if bare else f"at row {row + 1:,}"
+    number = f"row {c.row_of(row):,}"
+    return number if bare else f"at {number}"
 
 
 def points(share: float, unit: bool = True) -> str:
@@ -193,6 +237,21 @@ def odds(log10: float) -> str:
     value = 10.0**log10 * (1 + 1e-12)
     unit = 10.0 ** max(math.floor(math.log10(value)) - 1, 0) if value >= 1 else 1.0
     return f"{math.floor(value / unit) * unit:,.0f}"
+
+
+def evidence_text(log10: float) -> str:
+    """Odds against calibration, rounded down.
+
+    Examples
+    --------
+    >>> evidence_text(3.7), evidence_text(-0.3), evidence_text(1.292)
+    ('5,000 : 1', '0.5 : 1', '19 : 1')
+    """
+    if log10 >= 1:
+        return f"{odds(log10)} : 1"
+    value = 10.0**log10
+    digits = max(-math.floor(log10) + 1, 1) if value > 0 else 1
+    return f"{math.floor(value * 10**digits * (1 + 1e-12)) / 10**digits:g} : 1"
 
 
 def capital(text: str) -> str:

@@ -40,6 +40,9 @@ def check(
     due: str | None = typer.Option(
         None, metavar="COL", help="When the outcome is due: rows not yet due are left out."
     ),
+    delay: int = typer.Option(
+        0, min=0, metavar="ROWS", help="Outcomes are known only so many rows later.",
+    ),
     positive: str | None = typer.Option(
         None, metavar="VALUE", help="Which outcome is 'yes', if it is not obvious."
     ),
@@ -74,7 +77,7 @@ def check(
     try:
         if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
             raise ValueError(f"--report must be a file in a folder that exists, got {report}")
-        settings = Settings(tolerance=tolerance / 100, step=as_step(step))
+        settings = Settings(tolerance=tolerance / 100, step=as_step(step), delay=delay)
         answer = check_file(log, roles, settings, pos_label=positive, strict=strict)
         if report is not None:
             answer.report(report)

@@ -81,3 +81,13 @@ def extremes(codes: Indices, y: Vector, count: int) -> tuple[NDArray[Any], NDArr
     np.minimum.at(least, codes, y)
     np.maximum.at(most, codes, y)
     return least, most
+
+
+def spans_of(codes: Indices, count: int) -> tuple[Vector, Vector]:
+    """First and last row of each event, shape (count,)."""
+    rows = np.arange(len(codes), dtype=np.float64)
+    last = np.zeros(count)
+    last[codes] = rows
+    first = np.zeros(count)
+    first[codes[::-1]] = rows[::-1]
+    return first, last

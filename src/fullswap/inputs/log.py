@@ -12,11 +12,11 @@ from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
 from fullswap.inputs import given as roles
 from fullswap.inputs.columns import column_of
-from fullswap.inputs.events import events_of, refuse_contradictions
+from fullswap.inputs.events import events_of, refuse_contradictions, spans_of
 from fullswap.inputs.frames import columns_of
 from fullswap.inputs.given import Given
 from fullswap.inputs.moments import in_order, moments
-from fullswap.inputs.notice import notice_dates, notice_repeats
+from fullswap.inputs.notice import notice_dates, notice_overlaps, notice_repeats
 from fullswap.inputs.outcomes import label_list
 from fullswap.inputs.pairs import Pair, read_pair
 from fullswap.inputs.rows import (
@@ -202,12 +202,15 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str], same_outc
     event_names: list[str] = []
     if ids:
         codes, event_names, said = events_of({k: taken(v, order) for k, v in ids.items()})
+        notes += said
         if same_outcome:
             refuse_contradictions(codes, event_names, y, pair.labels, order)
-        notes += said
+            notes += notice_overlaps(*spans_of(codes, len(event_names)))
     else:
         mine = {k: taken(v, order) for k, v in {**by, **others}.items() if len(v) == n}
         notes += notice_repeats(mine, y)
+    if due is not None and times is not None and due.dtype.kind == times.dtype.kind:
+        notes += notice_overlaps(times[order], due[order])
     if times is None:
         notes += notice_dates({k: v for k, v in {**by, **others}.items() if len(v) == n})
     note_pending(y, due is not None, notes)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from fullswap.inputs.events import extremes, joined_codes
 from fullswap.inputs.moments import direction, is_date_column, moments
 from fullswap.inputs.outcomes import distinct
 
+MOST_OPEN = 2
+"""So many forecasts that are open at the same time are worth a note."""
 FEWEST_EVENTS = 10
 """Among fewer groups than that nothing is said."""
 ROWS_EACH = 3
@@ -163,3 +166,21 @@ def _stand_together(codes: Indices, sizes: NDArray[np.int64]) -> bool:
     first, last = extremes(codes, at, len(sizes))
     random = (sizes - 1) / (sizes + 1) * len(codes)
     return bool(((last - first) * sizes).sum() < 0.5 * (random * sizes).sum())
+
+
+def notice_overlaps(start: NDArray[Any], stop: NDArray[Any]) -> list[str]:
+    """Events that are open at the same time, from their first forecast to their outcome."""
+    known = ~np.isnan(stop)
+    start, stop = start[known], stop[known]
+    if len(start) < FEWEST_EVENTS:
+        return []
+    begun = np.searchsorted(np.sort(start), start, side="right")
+    ended = np.searchsorted(np.sort(stop), start, side="right")
+    most = int((begun - ended).max())
+    if most < MOST_OPEN:
+        return []
+    return [
+        f"up to {most:,} events were open at the same time: the evidence takes their outcomes as "
+        "independent given the forecasts; if one question reaches into the next (the price in so "
+        "many days, asked daily), give delay, and together for what hangs together"
+    ]

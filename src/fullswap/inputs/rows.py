@@ -37,6 +37,10 @@ def taken(column: Column, order: Indices) -> Column:
     return Column(column.kind, column.values[order])
 
 
+WEIGHTS = 1e-100, 1e100
+"""Weights whose squares and sums of squares are neither 0 nor infinite."""
+
+
 def cut(column: Column) -> NDArray[Any]:
     """A column to cut by: numbers stay numbers, all else becomes text."""
     if column.kind == "number":
@@ -55,8 +59,10 @@ def weights(name: str, values: Any) -> Vector:
     result = column_of(name, values).floats()
     if result is None:
         checks.refuse(name, "be numbers >= 0", values)
-    bad = ~((result >= 0) & np.isfinite(result))
-    checks.refuse_at(name, "be finite numbers >= 0", result, bad)
+    least, most = WEIGHTS
+    bad = ~((result == 0) | ((result >= least) & (result <= most)))
+    rule = "be at least 0" if (result < 0).any() else f"be 0 or lie in [{least:g}, {most:g}]"
+    checks.refuse_at(name, rule, result, bad)
     if not result.any():
         raise ValueError(f"{name} must have at least one positive entry, got {len(result)} zeros")
     return result

@@ -124,6 +124,9 @@ def absorb(prior, row, factor, other, run_length, number):
     _grow(wealth, factor, prior, other, fresh)
     _follow(longest, start, factor, number)
     total = total_of(other, count)
+    if total == 0.0:  # all bets lost all they had: what is left for later ones is there still
+        scale = row[SCALE] = 0.0
+        shrink = 1.0
     now = total + left * shrink
     row[NOW] = now
     row[NOW_SCALE] = scale

@@ -14,13 +14,15 @@ FOUR_OF_FIVE = 0.84
 """Standard deviations below the mean that are exceeded four times of five."""
 
 
-def smallest_seen(cells: Cells, threshold: float = 20.0) -> float:
+def smallest_seen(cells: Cells, threshold: float = 20.0, largest: float | None = None) -> float:
     """Smallest error, the same way everywhere, that four records of five would have shown.
 
     A share. A shift of z standard errors has evidence of about exp(z²/2 − z·N) with N standard
     normal, less what the mixture costs; z is such that four times of five this reaches the
     threshold. The standard error is that of the mean of the outcomes, for as many events as
     there are, not rows. At most 1.
+
+    Weights are powers of what bets pay, as shares of the ``largest`` weight; None: of the mean.
 
     Examples
     --------
@@ -30,9 +32,14 @@ def smallest_seen(cells: Cells, threshold: float = 20.0) -> float:
     """
     threshold = checks.number("threshold", threshold, least=1.0)
     wanted = math.log(threshold) + MIXTURE_COST
-    z = FOUR_OF_FIVE + math.sqrt(FOUR_OF_FIVE**2 + 2 * wanted)
     mean = dot(cells.weight, cells.forecast * (1 - cells.forecast)) / cells.total
-    events = cells.total**2 / float(cells.squares.sum())
+    squares = float(cells.squares.sum())
+    unit = squares / cells.total if largest is None else largest
+    # what a bet gains grows with Σw, its luck with √Σw²
+    gain, luck = cells.total / unit, squares / unit**2
     if cells.shared is not None:
-        events = min(events, float(cells.shared.events))
-    return min(z * math.sqrt(mean / events), 1.0)
+        share = min(cells.shared.events / cells.rows, 1.0)
+        gain, luck = share * gain, share * luck
+    late = FOUR_OF_FIVE * math.sqrt(luck)
+    shift = (late + math.sqrt(late**2 + 2 * gain * wanted)) / gain
+    return min(shift * math.sqrt(mean), 1.0)
