@@ -125,6 +125,7 @@ def sample(
     made.to_json = lambda: json.dumps(made.metrics | {"values": [str(v) for v in values]})
     made.plot = lambda kind="reliability", ax=None: draw(made, kind, ax) if drawn else Figure()
     made.time_of = lambda row: made.time_labels and made.time_labels[24 * row // rounds]
+    made.row_of = lambda row: row + 1
     return made
 
 

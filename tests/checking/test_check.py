@@ -337,3 +337,125 @@ def test_rows_that_hang_together_count_as_one():
         quick(y, p, event=day)  # contradicting outcomes: the message says what to give
     with pytest.raises(ValueError, match="together must be left out"):
         quick(y, p, event=day, together=day)
+
+
+def test_late_outcomes_are_not_taken_for_independent_ones():
+    rng = np.random.default_rng(3)
+    days, ahead = 1_200, 6
+    steps = rng.normal(size=days + ahead)
+    y = (np.convolve(steps, np.ones(ahead), "valid")[:days] > 0).astype(float)
+    p = np.full(days, 0.5)  # right for each day, and six days hang together
+    naive, fair = quick(y, p), quick(y, p, delay=ahead - 1)
+    assert naive.evidence.log10_most > 2 > fair.evidence.log10
+    assert fair.evidence.log10_most == max(fair.evidence.log10, 0)
+    assert fair.events == days
+    wrong = quick(y, np.full(days, 0.05), delay=ahead - 1)
+    assert wrong.verdict == MISCALIBRATED and "counted as of now" in wrong.sentence
+    with pytest.raises(ValueError, match="delay"):
+        quick(y, p, delay=2, event=np.arange(days))
+
+
+def test_lanes_are_averaged_as_now():
+    from fullswap.checking.evidence import averaged, evidence_of
+
+    y, p = stream(900, shift=0.4)
+    lanes = evidence_of(y, p, stream=np.arange(900) % 3)
+    both = averaged(lanes)
+    assert both.log10 == pytest.approx(np.log10(np.mean([10.0**lane.log10 for lane in lanes])))
+    assert both.events == 900 and both.positions[-1] == 899
+    c = quick(y, p, delay=2, by={"half": np.arange(900) < 450})
+    assert c.evidence.log10 == pytest.approx(both.log10)
+    assert sum(s.events for s in c.segments) == 900
+
+
+def test_open_questions_are_noticed():
+    y, p = stream(300)
+    time = np.arange(300)
+    c = quick(y, p, time=time, due=time + 20, as_of=1_000)
+    assert any("up to 20 events were open at the same time" in note for note in c.notes)
+    assert not any("open" in note for note in quick(y, p, time=time, due=time, as_of=999).notes)
+
+
+def test_upside_down_forecasts_are_recognised():
+    y, p = stream(2_000)
+    c = quick(1 - y, p)
+    assert c.sentence.startswith("Upside down: says ") and "exchanged?" in c.sentence
+
+
+def test_a_tolerance_larger_than_the_rate_is_noticed():
+    y, p = stream(5_000, center=-5.0, spread=0.3)
+    assert any("give a smaller tolerance" in note for note in quick(y, p).notes)
+    assert not any("tolerance" in note for note in quick(y, p, tolerance=0.001).notes)
+
+
+def test_rows_that_seem_to_share_outcomes_come_with_a_warning_first():
+    import pandas as pd
+
+    y, p, event = games(100, 10, seed=4)
+    frame = pd.DataFrame({"won": y, "prob": p, "game": [f"g{e}" for e in event]})
+    c = fs.check(frame, y="won", p="prob", recalibrate=False)
+    assert c.sentence.startswith("Careful: rows seem to share outcomes")
+
+
+def test_a_small_error_of_a_segment_is_called_little():
+    y, p = stream(300_000, shift=0.06)
+    c = quick(y, p, by={"half": np.arange(len(y)) % 2})
+    assert all(s.flagged and s.little for s in c.segments)
+    assert "Worst" not in c.sentence and str(c).count("miscalibrated, but little") >= 2
+
+
+def test_since_when_is_said_only_while_it_lasts():
+    def off(wrong):
+        rng = np.random.default_rng(1)
+        p = rng.uniform(0.25, 0.75, 20_000)
+        return quick((rng.random(20_000) < np.where(wrong, p - 0.2, p)).astype(float), p)
+
+    row = np.arange(20_000)
+    assert "Off since about row 15," in off(row >= 15_000).sentence
+    early = off(row < 600)
+    assert "Off since" not in early.sentence and "there is none since" in early.sentence
+    assert "Off since" not in off(row >= 0).sentence
+
+
+def test_the_class_that_is_off_is_named():
+    rng = np.random.default_rng(2)
+    p = np.tile([0.5, 0.3, 0.2], (4_000, 1))
+    y = rng.choice(3, 4_000, p=[0.5, 0.2, 0.3])
+    c = quick(y, p, labels=["home", "draw", "away"])
+    assert c.sentence.startswith(("draw is said too often: says 30 % where 2", "away is said too"))
+
+
+@pytest.mark.parametrize("spread", [0.5, 1.0])
+def test_weights_change_what_could_have_been_seen(spread):
+    from fullswap.checking.evidence import evidence_of
+
+    rng = np.random.default_rng(4)
+    n, runs = 3_000, 60
+    logits = rng.normal(size=n)
+    p = 1 / (1 + np.exp(-logits))
+    w = rng.lognormal(0, spread, n)
+    seen = quick((rng.random(n) < p).astype(float), p, sample_weight=w).smallest_seen
+    shifts = np.linspace(0, 6, 6_001)
+    means = [np.average(1 / (1 + np.exp(-logits - s)) - p, weights=w) for s in shifts[::20]]
+    shift = shifts[::20][np.argmax(np.array(means) >= seen)]
+    truth = 1 / (1 + np.exp(-logits - shift))
+    found = sum(
+        evidence_of((rng.random(n) < truth).astype(float), p, weight=w / w.max()).log10_most
+        >= math.log10(20)
+        for _ in range(runs)
+    )
+    assert found / runs >= 0.6  # four of five, with room for noise and a wide spread
+
+
+def test_rows_are_numbered_as_they_were_given():
+    y, p = stream(400, seed=5)
+    y[:100] = np.nan
+    p[250], y[250] = 0.0, 1.0
+    c = quick(y, p)
+    assert "row 251:" in str(c)
+    assert "row 251:" in str(quick(y, p, time=-np.arange(400)))
+
+
+def test_a_check_is_short_where_it_is_only_named():
+    c = quick(*stream(300))
+    assert repr(c) == "<Check: Too little data to say; 300 events>"

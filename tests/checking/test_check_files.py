@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ import fullswap as fs
 from fullswap.checking import files
 from fullswap.checking.files import check_file
 from fullswap.checking.settings import Settings
-from tests.checking.made import classes, stream
+from tests.checking.made import classes, games, stream
 
 CALL = "from fullswap.cli import main; main()"
 
@@ -154,13 +155,40 @@ def test_several_classes_in_one_pass(tmp_path, monkeypatch):
     assert streamed.metrics == pytest.approx(whole.metrics, rel=1e-6)
 
 
-def test_what_needs_all_rows_is_refused_for_a_long_log(tmp_path, monkeypatch):
-    frame = log_frame(30_000).iloc[::-1]
-    frame["game"] = np.arange(30_000)
-    frame.to_csv(tmp_path / "long.csv", index=False)
-    monkeypatch.setattr(files, "WHOLE_ROWS", 1_000)
-    monkeypatch.setattr("fullswap.inputs.csv_files.BLOCK", 20_000, raising=False)
-    refused = {"sort the file": {"time": "day"}, "--event": {"event": ["game"]}}
-    for words, roles in {**refused, "--due": {"due": "day"}}.items():
-        with pytest.raises(ValueError, match=words):
-            check_file(tmp_path / "long.csv", {"y": ["won"], "p": ["prob"], **roles}, Settings())
+def test_a_long_log_that_must_be_sorted_or_grouped_is_read_whole(tmp_path, monkeypatch):
+    frame = log_frame(30_000, shift=0.1).iloc[::-1]
+    frame["game"] = np.arange(30_000)[::-1]
+    roles = {"y": ["won"], "p": ["prob"]}
+    for more in ({"time": "day"}, {"event": ["game"]}, {"together": ["day"]}, {}):
+        whole, streamed = long_log(tmp_path, monkeypatch, frame, **roles, **more)
+        # rows of one day come in the order of the file, and guessed times are as good as given ones
+        assert streamed.metrics == pytest.approx(whole.metrics, rel=1e-6)
+        assert not any("in one pass" in note for note in streamed.notes)
+
+
+def test_events_are_found_also_where_outcome_and_probability_are_named(tmp_path):
+    y, p, event = games(150, 8, seed=2)
+    path = tmp_path / "games.csv"
+    names = [f"g{e}" for e in event]
+    pd.DataFrame({"game": names, "won": y.astype(int), "prob": p}).to_csv(path, index=False)
+    c = check_file(path, {"y": ["won"], "p": ["prob"]}, Settings(recalibrate=False))
+    assert c.events == 150
+    assert [n for n in c.notes if n.startswith("event:")] and not c.sentence.startswith("Careful")
+
+
+def test_commas_and_repeated_flags_are_the_same(bold):
+    one = fullswap(bold, "--by", "where,won", "--json")
+    two = fullswap(bold, "--by", "where", "--by", "won", "--json")
+    assert one.returncode == 0 and one.stdout == two.stdout
+
+
+def test_a_full_disk_is_an_error_and_any_encoding_prints(bold):
+    command = [sys.executable, "-c", CALL, "check", str(bold)]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 2 and "could not write" in result.stderr
+    assert "Traceback" not in result.stderr
+    plain = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+                           capture_output=True, text=True)  # fmt: skip
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout.startswith("Over-confident")

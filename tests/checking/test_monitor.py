@@ -364,3 +364,48 @@ def test_a_bank_of_forecasters_names_the_bank_of_monitors():
         fs.Bank(fs.Monitor())
     with pytest.raises(ValueError, match="pattern must be a forecaster, got 3"):
         fs.Bank(3)
+
+
+def test_an_outcome_counts_once():
+    monitor = fs.Monitor()
+    monitor.update(1, 0.3, event="game")
+    before = monitor.to_json()
+    for again in (
+        lambda: monitor.update(1, 0.4, event="game"),
+        lambda: monitor.update([0, 1], [0.4, 0.2], event=["other", "game"]),
+        lambda: monitor.update(None, 0.4, event="game"),
+        lambda: monitor.expect(0.4, event="game"),
+    ):
+        with pytest.raises(ValueError, match="event must be one without an outcome yet"):
+            again()
+    assert monitor.to_json() == before and monitor.events == 1
+    resumed = fs.Monitor.from_json(before)
+    with pytest.raises(ValueError, match="without an outcome"):
+        resumed.update(1, 0.4, event="game")
+    bank = fs.MonitorBank(fs.Monitor())
+    bank.update(["a", "b"], [1, 0], [0.5, 0.5], event=["g", "g"])
+    with pytest.raises(ValueError, match="without an outcome"):
+        fs.MonitorBank.from_json(bank.to_json()).update(["b"], [1], [0.5], event=["g"])
+    with pytest.raises(ValueError, match="without an outcome"):
+        bank["a"].update(1, 0.5, event="g")
+
+
+def test_certain_and_wrong_is_counted_and_said():
+    monitor = fs.Monitor()
+    monitor.update([1, 0, 0], [0.0, 1.0, 0.0])
+    assert monitor.impossible == 2 and "2 of them certain and wrong" in str(monitor)
+    classes = fs.Monitor(classes=3)
+    classes.update(1, [0.5, 0.0, 0.5])
+    assert classes.impossible == 1
+    rounded = fs.Monitor(step=0.1)
+    rounded.update(1, 0.0)
+    assert rounded.impossible == 0
+
+
+def test_bets_that_lose_everything_leave_what_was_not_staked():
+    monitor = fs.Monitor(classes=3)
+    monitor.update(np.zeros(20_000), np.tile([0.6, 0.2, 0.2], (20_000, 1)))
+    assert monitor.log10_evidence > 300
+    monitor.update(1, [1.0 - 1e-200, 1e-200, 1e-250])
+    assert math.isfinite(monitor.log10_evidence) and str(monitor)
+    assert fs.Monitor.from_json(monitor.to_json()).log10_evidence == monitor.log10_evidence

@@ -50,7 +50,7 @@ class Recalibrated:
     """Of the recalibrated forecasts."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Check:
     """The answer; ``print`` it, ``plot`` it, write a ``report``.
 
@@ -142,6 +142,9 @@ class Check:
     def row_of(self, row: int) -> int:
         """The number of a row as it was given, counted from 1."""
         return 1 + (row if self.given is None else int(self.given[row]))
+
+    def __repr__(self) -> str:
+        return f"<Check: {self.headline}; {self.events:,} {self.settings['counted']}>"
 
     def __str__(self) -> str:
         return export.text_of(self)

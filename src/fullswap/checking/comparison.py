@@ -12,7 +12,7 @@ from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import capital
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Checks of several models; best Brier score first."""
 
@@ -73,6 +73,9 @@ class Comparison:
         least = own.score - own.miscalibration
         return all(least < other.brier.score for n, other in self.checks.items() if n != name)
 
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.checks)} models: {', '.join(self.checks)}>"
+
     def __str__(self) -> str:
         return export.comparison_text(self)
 
@@ -83,7 +86,10 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         models = {name: check.to_dict() for name, check in self.checks.items()}
-        return {"sentence": self.sentence, "notes": self.notes, "models": models}
+        return {
+            "version": export.VERSION, "sentence": self.sentence, "notes": self.notes,
+            "models": models,
+        }  # fmt: skip
 
     def to_json(self, indent: int | None = None) -> str:
         """The same as JSON."""
@@ -108,6 +114,14 @@ class Comparison:
     def report(self, path: Any, title: str | None = None) -> None:
         """Write the report to a file."""
         write_text(path, self.to_html(title))
+
+    def _repr_html_(self) -> str | None:
+        from fullswap.checking.page import fragment_of_comparison
+
+        try:
+            return fragment_of_comparison(self)
+        except ImportError:  # without the extra, notebooks show the text
+            return None
 
     @property
     def headline(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.checking import words
+from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import evidence_text, percent, points
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def segment_lines(c: Check) -> list[str]:
         rows.append((
             f"{s.column} {s.value}", f"{s.events:,}", points(s.error, False),
             points(s.chance.median, False), sure, points(s.smallest_seen, False),
-            "miscalibrated" if s.flagged else "",
+            "" if not s.flagged else LITTLE if s.little else MISCALIBRATED,
         ))  # fmt: skip
     lines = table_lines(rows)
     hidden = len(c.segments) - SHOWN_SEGMENTS
@@ -139,7 +140,7 @@ def dict_of(c: Check) -> dict[str, Any]:
         "rows": c.rows, "pending": c.pending, "classes": c.classes, "labels": c.labels,
         "metrics": c.metrics, "settings": c.settings, "columns": c.names, "notes": c.notes,
         "evidence": {
-            "log10": c.evidence.log10, "log10_most": c.evidence.log10_most,
+            "log10": c.evidence.log10, "log10_most": c.metrics["log10_evidence_most"],
             "most_at_row": c.evidence.most_at, "since_row": c.evidence.since,
             "direction": c.evidence.direction, "certain_and_wrong_rows": c.evidence.impossible,
             "rows": c.evidence.positions, "history_log10": c.evidence.history,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,9 @@ from fullswap.inputs.rows import cut, weights
 from fullswap.inputs.sources import arrow
 
 WHOLE_ROWS = 1_000_000
-"""Rows up to which a log is read as a whole, put in order and looked at from all sides."""
+"""Rows up to which a log is read as a whole and looked at from all sides."""
+NEED_ALL = ("time", "event", "together", "due")
+"""Roles for which all rows are needed at once."""
 
 
 def check_file(
@@ -35,8 +37,9 @@ def check_file(
 ) -> Check | Comparison:  # fmt: skip
     """Check a log in CSV, Parquet or JSON lines; "-" is standard input.
 
-    ``roles`` names columns: y, p, classes, time, event, together, by, sample_weight, due. Those of
-    outcome and probabilities are guessed where it is obvious.
+    ``roles`` names columns: y, p, classes, time, event, together, by, sample_weight, due. Others
+    are guessed where it is obvious. Logs of more than a million rows are summed as they come,
+    unless they must be put in order or grouped: then the columns that are needed are kept.
     """
     named = {role: value for role, value in roles.items() if value}
     notes: list[str] = []
@@ -44,16 +47,19 @@ def check_file(
     head, more = _head(batches)
     named, said = _completed(head, named)
     first = next(more, None)
+    more = chain([] if first is None else [first], more)
     if first is not None:
-        _refuse_together(named)
+        said += _without_order(head, named, roles)
+        if _needs_all(named):
+            head, more = _whole(head, more, named), iter(())
+            first = None
     log = log_of(head, pos_label=pos_label, **named)
     log.notes[:0] = said
     if first is None:
         log.notes.extend(notes)
         return check_log(log, settings)
-    _refuse_unordered(named, log)
     stream = _Stream(log, named, settings)
-    for batch in chain([first], more):
+    for batch in more:
         stream.add(batch)
     return stream.finish(notes)
 
@@ -70,55 +76,68 @@ def _head(batches: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
     return joined(held), batches
 
 
+def _whole(head: Any, more: Iterator[Any], named: dict[str, Any]) -> Any:
+    """All rows of the columns that have a role."""
+    pa = arrow()
+    listed = [value if isinstance(value, list) else [value] for value in named.values()]
+    wanted = list(dict.fromkeys(name for names in listed for name in names))
+    rest = (pa.Table.from_batches([batch]) for batch in more)
+    return joined([table.select(wanted) for table in chain([head], rest)])
+
+
+def _needs_all(named: dict[str, Any]) -> bool:
+    return isinstance(named.get("p"), list) or any(role in named for role in NEED_ALL)
+
+
 def _completed(head: Any, named: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Roles with those that were guessed; one name in place of a list of one."""
+    """Roles with those that were guessed, and what there is to say about these."""
     plain = {k: v[0] if isinstance(v, list) and len(v) == 1 else v for k, v in named.items()}
     for role in ("by", "classes", "event", "together"):
         if role in named:
             plain[role] = named[role]
-    if "y" in plain and ("p" in plain or "classes" in plain):
-        return plain, []
     known = plain.get("p", plain.get("classes"))
-    found, said = guess_roles(head, outcome=plain.get("y"), probability=known)
-    plain.setdefault("y", found["outcome"])
-    if "p" not in plain and "classes" not in plain:
-        if "classes" in found:
-            plain["classes"] = found["classes"]
-        else:
-            plain["p"] = found.get("probability", found.get("models"))
-    if "time" in found:
-        plain.setdefault("time", found["time"])
-    if "event" in found and "together" not in plain:
-        plain.setdefault("event", found["event"])
-    return plain, said
+    found, said = _guessed(head, plain, known)
+    given = {
+        "outcome": "y" in plain, "probability": known is not None, "time": "time" in plain,
+        "event": "event" in plain or "together" in plain,
+    }  # fmt: skip
+    plain.setdefault("y", found.get("outcome"))
+    if known is None:
+        which = "classes" if "classes" in found else "p"
+        plain[which] = found.get("classes", found.get("probability", found.get("models")))
+    for role in ("time", "event"):
+        if role in found and not given[role]:
+            plain[role] = found[role]
+    return plain, [note for note in said if not given.get(note.partition(":")[0], False)]
 
 
-def _refuse_together(named: dict[str, Any]) -> None:
-    """What needs all rows at once cannot be had of a stream."""
-    for role in ("event", "together", "due"):
-        if role in named:
-            raise ValueError(
-                f"--{role} must be left out for logs of more than {WHOLE_ROWS:,} rows, got "
-                f"{named[role]!r}: rows of one event are needed together"
-            )
+def _guessed(head: Any, plain: dict[str, Any], known: Any) -> tuple[dict[str, Any], list[str]]:
+    """What the columns seem to be, given those that are named."""
+    if "y" not in plain and "classes" in plain:  # one outcome column a class, perhaps
+        try:
+            found, said = guess_roles(head)
+            if found.get("classes") == plain["classes"]:
+                return found, said
+        except ValueError:
+            pass
+    try:
+        return guess_roles(head, outcome=plain.get("y"), probability=known)
+    except ValueError:
+        if "y" in plain and known is not None:  # all that must be known is
+            return {}, []
+        raise
 
 
-def _refuse_unordered(named: dict[str, Any], log: Log) -> None:
-    """A stream is one model's, and in order."""
-    if log.models:
-        raise ValueError(
-            f"--probability must name one column for logs of more than {WHOLE_ROWS:,} rows, got "
-            f"{len(log.models)}"
-        )
-    if log.time is not None and not np.array_equal(log.order, np.sort(log.order)):
-        _refuse_order(named["time"])
-
-
-def _refuse_order(column: str) -> NoReturn:
-    raise ValueError(
-        f"--time must be in order already in logs of more than {WHOLE_ROWS:,} rows, got column "
-        f"{column} out of order: sort the file first"
-    )
+def _without_order(head: Any, named: dict[str, Any], roles: dict[str, Any]) -> list[str]:
+    """Rows that come in the order of a time that was only guessed need no sorting."""
+    column = named.get("time")
+    if column is None or roles.get("time"):
+        return []
+    times = moments(f"column {column}", head[column])
+    if not (times[1:] < times[:-1]).any():
+        del named["time"]
+        return [f"rows are in the order of {column}: read as they come"]
+    return []
 
 
 class _Stream:
@@ -127,10 +146,8 @@ class _Stream:
     def __init__(self, log: Log, named: dict[str, Any], settings: Settings) -> None:
         self._log, self._named = log, named
         self._percent = any("read as percent" in note for note in log.notes)
-        self._last = None if log.time is None else log.time[-1]
-        classes = log.classes
         columns = [SegmentColumn(name) for name in log.by]
-        self._gathered = Gathered(classes, settings, columns)
+        self._gathered = Gathered(log.classes, settings, columns)
         known = known_rows(log)
         self._pending = int((~known).sum())
         weight = None if log.weight is None else log.weight[known]
@@ -145,40 +162,38 @@ class _Stream:
         assert columns is not None
         named = self._named
         which: Any = named.get("classes", named.get("p"))
-        given = (
-            {name: columns[name] for name in which} if isinstance(which, list) else columns[which]
-        )
+        many = isinstance(which, list)
+        given = {name: columns[name] for name in which} if many else columns[which]
         p, _ = probabilities(f"column {which}", given, percent=self._percent)
         y = named["y"]
         result = {name: columns[name] for name in y} if isinstance(y, list) else columns[y]
-        known_classes = which if isinstance(which, list) else None
-        read = outcomes(f"column {y}", result, labels=self._log.labels, classes=known_classes)
+        read = outcomes(
+            f"column {y}", result, labels=self._log.labels, classes=which if many else None
+        )
         known = ~np.isnan(read.codes) & ~np.isnan(p if p.ndim == 1 else p[:, 0]) & ~read.absent
         weight = None
         if "sample_weight" in named:
             name = named["sample_weight"]
             weight = weights(f"column {name}", columns[name])[known]
-        if self._last is not None:
-            self._last = self._follow(named["time"], columns)
         by = {name: cut(column_of(name, columns[name]))[known] for name in self._log.by}
         self._pending += int((~known).sum())
         self._rows += len(p)
         if known.any():
             self._gathered.add(read.codes[known], p[known], weight, None, by)
 
-    def _follow(self, name: str, columns: Any) -> Any:
-        """The last moment of a batch, all of which follow what was before."""
-        times = moments(f"column {name}", columns[name])
-        if len(times) and (times[0] < self._last or (times[1:] < times[:-1]).any()):
-            _refuse_order(name)
-        return times[-1] if len(times) else self._last
-
     def finish(self, notes: list[str]) -> Check:
         """The answer."""
         log = self._log
-        kept = [note for note in log.notes if "pending" not in note]
-        whole = [*kept, f"{self._rows:,} rows read in one pass, in the order of the rows", *notes]
+        first = f"{log.rows:,} rows"
+        log.notes[:] = [note for note in log.notes if "pending" not in note]
+        log.notes.append(f"{self._rows:,} rows read in one pass, in the order of the rows")
+        if "sample_weight" in self._named:
+            log.notes.append(
+                f"evidence: weights above the largest of the first {first} count as it"
+            )
+        if self._log.by:
+            log.notes.append(f"segments: numbers are cut at the quantiles of the first {first}")
+        log.notes.extend(notes)
         if self._pending:
-            whole.append(f"{self._pending:,} rows without an outcome or a forecast left out")
-        log.notes[:] = whole
+            log.notes.append(f"{self._pending:,} rows without an outcome or a forecast left out")
         return finish(self._gathered, log, None, self._pending)

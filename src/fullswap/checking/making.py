@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
+from fullswap.checking import words
 from fullswap.checking.answer import Check, Recalibrated
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.evidence import e_bh
@@ -207,6 +208,7 @@ def finish(
     brier = total_brier([main] if classes == 2 else parts)
     log_loss = decompose(main.cells, "log") if classes == 2 else None
     segments = _segments(gathered)
+    notes = [*log.notes, *_rare(main.cells, settings)]
     made = Check(
         verdict=verdict_of(evidence, size, seen, settings), classes=classes, labels=labels,
         rows=gathered.rows, events=evidence.events, pending=pending, error=error, chance=chance,
@@ -214,10 +216,26 @@ def finish(
         bins=main.bins, curve=main.curve, cox=main.cox, brier=brier, log_loss=log_loss,
         recalibrated=recalibrated, evidence=evidence, windows=windows, segments=segments,
         by_class=parts if classes > 2 else [], top=top, metrics={},
-        settings={**settings.to_dict(), "threshold": settings.threshold},
-        names=dict(log.names), notes=list(log.notes), times=times, given=given,
+        settings={
+            **settings.to_dict(), "threshold": settings.threshold,
+            "counted": "events" if log.same_outcome else "groups of rows",
+        },
+        names=dict(log.names), notes=notes, times=times, given=given,
     )  # fmt: skip
     return replace(made, metrics=metrics_of(made))
+
+
+def _rare(cells: Cells, settings: Settings) -> list[str]:
+    """A tolerance that is as large as the rate itself excuses everything."""
+    rate = float(cells.yes.sum()) / cells.total
+    least = min(rate, 1 - rate)
+    if not 0 < least < 2 * settings.tolerance:
+        return []
+    said = f"{words.percent(least)} of the outcomes are {'yes' if rate < 0.5 else 'no'}"
+    return [
+        f"{said}: a tolerance of {words.points(settings.tolerance)} is large beside that; give a "
+        "smaller tolerance"
+    ]
 
 
 def _names(labels: list[str], classes: int) -> list[str]:
@@ -244,6 +262,7 @@ def _segments(gathered: Gathered) -> list[Segment]:
             costs.append(sum(decompose(one).miscalibration * one.total for one in own))
             made.append(Segment(
                 column.name, value, evidence.events, error, chance, evidence, False,
+                size_of(error, chance, None, gathered.classes) <= settings.tolerance,
                 seen_of(parts, chance, settings, gathered.largest_weight), None,
             ))  # fmt: skip
         total = sum(costs)

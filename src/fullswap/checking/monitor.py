@@ -26,7 +26,7 @@ from fullswap.checking.monitor_events import (
 from fullswap.checking.monitor_settings import Settings
 from fullswap.checking.monitor_state import read_monitor, write_monitor
 from fullswap.checking.monitor_words import words_of
-from fullswap.kernels.evidence import ALARMS, EVENTS, MOST_AT, single
+from fullswap.kernels.evidence import ALARMS, EVENTS, IMPOSSIBLE, MOST_AT, single
 
 
 class Monitor:
@@ -168,6 +168,14 @@ class Monitor:
     def events(self) -> int:
         """How many outcomes entered."""
         return int(self._row[EVENTS])
+
+    @property
+    def impossible(self) -> int:
+        """How often a forecast was certain and wrong: 0 % happened, or 100 % did not.
+
+        No calibrated forecaster has such a record. The evidence takes them as 0.01 % and 99.99 %.
+        """
+        return int(self._row[IMPOSSIBLE])
 
     @property
     def pending(self) -> tuple[Any, ...]:

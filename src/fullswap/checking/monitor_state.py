@@ -21,6 +21,7 @@ from fullswap.kernels.evidence import (
     BLOCKS,
     EVENTS,
     HEAD,
+    IMPOSSIBLE,
     LEFT,
     MOST,
     MOST_AT,
@@ -122,7 +123,7 @@ def read_row(text: Any, settings: Settings) -> Vector:
     bets = len(settings.prior)
     blocks = row[HEAD : HEAD + BLOCKS * bets].reshape(BLOCKS, bets)
     events = row[EVENTS]
-    counts = row[[EVENTS, SCALE, NOW_SCALE, MOST_SCALE, ALARMS]]
+    counts = row[[EVENTS, SCALE, NOW_SCALE, MOST_SCALE, ALARMS, IMPOSSIBLE]]
     places = np.concatenate((row[[MOST_AT, BEST, SINCE, RANG_AT, NUMBER]], blocks[START]))
     variances = row[HEAD + BLOCKS * bets + 1 :: 2] if settings.classes == 2 else np.zeros(1)
     sound = (

@@ -25,7 +25,12 @@ def words_of(monitor: Monitor) -> str:
             f"Evidence that they are wrong: {evidence_text(now)} now, at most "
             f"{evidence_text(most)} so far (after {monitor.most_at:,} events)."
         )
-        if most >= math.log10(LINE):
+        if monitor.impossible:
+            lines.append(
+                f"{monitor.impossible:,} of them certain and wrong (0 % happened, or 100 % did "
+                "not): no calibrated forecaster has such a record."
+            )
+        elif most >= math.log10(LINE):
             once = odds(most)
             lines.append(f"Such a record comes up at most once in {once} right forecasters.")
         else:

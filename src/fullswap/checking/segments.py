@@ -35,6 +35,8 @@ class Segment:
     evidence: Evidence
     flagged: bool
     """Miscalibrated, at one false discovery in 20 among all segments, whatever their dependence."""
+    little: bool
+    """Whether the error beyond chance is within the tolerance."""
     smallest_seen: float
     """An error below this share could not have been seen."""
     share_of_miscalibration: float | None

@@ -41,7 +41,9 @@ class Settings:
                 rule = f"be 'cube_root' or a whole number from 1 to {MOST_BINS}"
                 checks.refuse("n_bins", rule, self.n_bins)
         checks.one_of("strategy", self.strategy, STRATEGIES)
-        checks.setting("tolerance", self.tolerance, least=0.0, most=1.0)
+        if not 0 <= checks.setting("tolerance", self.tolerance) <= 1:
+            rule = "lie in [0, 1] (a share: 0.03 is 3 points)"
+            checks.refuse("tolerance", rule, self.tolerance)
         if not 0 < checks.setting("level", self.level) <= 0.5:
             checks.refuse("level", "lie in (0, 0.5]", self.level)
         if self.step is not None and not 0 < checks.setting("step", self.step) <= 0.5:

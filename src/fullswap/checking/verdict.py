@@ -15,6 +15,8 @@ LITTLE = "miscalibrated, but little"
 NO_EVIDENCE = "no evidence of miscalibration"
 TOO_LITTLE = "too little data to say"
 VERDICTS = (MISCALIBRATED, LITTLE, NO_EVIDENCE, TOO_LITTLE)
+UPSIDE_DOWN = "upside down"
+"""The higher the forecast, the less it happens."""
 NOTICEABLE = 2.0
 """Standard errors from which a direction has a name."""
 
@@ -32,7 +34,7 @@ def is_strong(evidence: Evidence, settings: Settings) -> bool:
     return impossible or evidence.log10_most >= math.log10(settings.threshold)
 
 
-def size_of(error: float, chance: Chance, windows: Windows, classes: int) -> float:
+def size_of(error: float, chance: Chance, windows: Windows | None, classes: int) -> float:
     """The error without the part that chance explains, pooled or over time, whichever is more.
 
     Squares of one error and of its noise add up; a sum over many classes has so much noise that
@@ -42,7 +44,7 @@ def size_of(error: float, chance: Chance, windows: Windows, classes: int) -> flo
     pooled = max(error - chance.median, 0.0)
     if classes == 2 and error > chance.high:
         pooled = math.sqrt(error**2 - chance.median**2)
-    return max(pooled, windows.beyond_chance)
+    return pooled if windows is None else max(pooled, windows.beyond_chance)
 
 
 def directions(cox: Cox) -> list[str]:
@@ -51,6 +53,8 @@ def directions(cox: Cox) -> list[str]:
     if cox.bias_error > 0 and abs(cox.bias / cox.bias_error) > NOTICEABLE:
         found.append((abs(cox.bias / cox.bias_error), "too high" if cox.bias > 0 else "too low"))
     if cox.slope is not None and cox.slope_error:
+        if cox.slope + NOTICEABLE * cox.slope_error < 0:
+            return [UPSIDE_DOWN]
         z = (cox.slope - 1) / cox.slope_error
         if abs(z) > NOTICEABLE:
             found.append((abs(z), "over-confident" if z < 0 else "under-confident"))

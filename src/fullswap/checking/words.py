@@ -6,11 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from fullswap.checking.sizes import means_of, thirds_of
-from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, directions
+from fullswap.checking.verdict import (
+    LITTLE,
+    MISCALIBRATED,
+    NO_EVIDENCE,
+    UPSIDE_DOWN,
+    directions,
+)
 
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check
 
+SHARED = "share an outcome: give"
+"""How a note says that rows are not events of their own."""
 RARE = 0.1
 """Where the mean outcome is below it, errors are told in relation to it as well."""
 STILL = 0.5
@@ -29,7 +37,17 @@ def sentence_of(c: Check) -> str:
         parts = [_says(c), _how_far(c), _how_sure(c), _worst(c), _since(c)]
     else:
         parts = [_nothing(c), _how_far(c), _not_seen(c), _one_look(c), _worst(c)]
-    return " ".join(part for part in parts if part)
+    return " ".join(part for part in [_careful(c), *parts] if part)
+
+
+def _careful(c: Check) -> str:
+    """What may spoil everything below it comes before it."""
+    if any(SHARED in note for note in c.notes):
+        return (
+            "Careful: rows seem to share outcomes and are taken for separate events (see the "
+            "notes), so all this may be far too sure."
+        )
+    return ""
 
 
 def headline_of(c: Check) -> str:
@@ -51,7 +69,8 @@ def _says(c: Check) -> str:
     head = capital(words) or "Miscalibrated"
     if c.verdict == LITTLE:
         head = "Miscalibrated, but little" + (f" ({words})" if words else "")
-    return head + _example(c, *example_of(c, found))
+    text = head + _example(c, *example_of(c, found))
+    return f"{text} Are yes and no exchanged?" if UPSIDE_DOWN in found else text
 
 
 def _class_off(c: Check, label: int) -> str:
@@ -138,7 +157,7 @@ def _how_sure(c: Check) -> str:
 
 
 def _worst(c: Check) -> str:
-    flagged = [s for s in c.segments if s.flagged]
+    flagged = [s for s in c.segments if s.flagged and not s.little]
     if not flagged:
         return ""
     worst = max(flagged, key=lambda s: s.beyond)
@@ -162,7 +181,7 @@ def began_late(c: Check) -> bool:
 
 def _nothing(c: Check) -> str:
     head = "No evidence of miscalibration" if c.verdict == NO_EVIDENCE else "Too little data to say"
-    noun = "event" if c.events == 1 else "events"
+    noun = c.settings["counted"][:-1] if c.events == 1 else c.settings["counted"]
     return (
         f"{head}: {c.events:,} {noun}."
         if c.verdict != NO_EVIDENCE

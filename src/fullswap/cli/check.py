@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from typing import Any
 
 import typer
+
+from fullswap.cli.output import fail, in_shell, say
 
 VERDICTS = ("never", "miscalibrated", "any")
 
@@ -13,7 +15,9 @@ VERDICTS = ("never", "miscalibrated", "any")
 def check(
     log: str = typer.Argument(help="CSV, Parquet or JSON lines; - is standard input."),
     outcome: list[str] = typer.Option(  # noqa: B008
-        [], "--outcome", "--y", metavar="COL", help="Column of outcomes: 0/1, yes/no, a class."
+        [], "--outcome", "--y", metavar="COL", 
+        help="Column of outcomes: 0/1, yes/no, a class; again for one column of 0/1 a class.",
+
     ),
     probability: list[str] = typer.Option(  # noqa: B008
         [], "--probability", "--p", metavar="COL",
@@ -34,7 +38,9 @@ def check(
         help="What makes rows hang together without sharing an outcome: a day, a storm.",
     ),
     by: list[str] = typer.Option(  # noqa: B008
-        [], "--by", metavar="COL", help="Check every value of this column too; may be repeated."
+        [], "--by", metavar="COL", 
+        help="Check every value of this column too; again, or with commas, for more.",
+
     ),
     weight: str | None = typer.Option(None, metavar="COL", help="Weights of the rows."),
     due: str | None = typer.Option(
@@ -54,7 +60,7 @@ def check(
     ),
     fail_on: str = typer.Option(
         "never", metavar="VERDICT",
-        help="Exit with 1 if miscalibrated ('miscalibrated'), or even a little ('any').",
+        help="Exit with 1 if 'miscalibrated', or with 'any' also if a little or in a segment.",
     ),
     report: Path | None = typer.Option(  # noqa: B008
         None, metavar="FILE.html", help="Write a report: one page that needs nothing else."
@@ -67,26 +73,45 @@ def check(
     from fullswap.checking.making import as_step
     from fullswap.checking.settings import Settings
 
-    if fail_on not in VERDICTS:
-        raise typer.BadParameter(f"--fail-on must be {', '.join(VERDICTS)}, got {fail_on!r}")
     roles = {
-        "y": outcome, "p": probability, "classes": classes.split(",") if classes else [],
-        "time": time, "event": event, "together": together, "by": by,
+        "y": _listed(outcome), "p": _listed(probability), "classes": _listed([classes or ""]),
+        "time": time, "event": _listed(event), "together": _listed(together), "by": _listed(by),
         "sample_weight": weight, "due": due,
     }  # fmt: skip
     try:
-        if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
-            raise ValueError(f"--report must be a file in a folder that exists, got {report}")
+        if fail_on not in VERDICTS:
+            raise ValueError(f"--fail-on must be {' or '.join(VERDICTS)}, got {fail_on!r}")
+        if not 0 <= tolerance <= 100:
+            raise ValueError(f"--tolerance must be from 0 to 100 points, got {tolerance:g}")
+        if report is not None:
+            _refuse_folder(report)
         settings = Settings(tolerance=tolerance / 100, step=as_step(step), delay=delay)
         answer = check_file(log, roles, settings, pos_label=positive, strict=strict)
         if report is not None:
             answer.report(report)
     except (ValueError, OSError, ImportError) as error:
-        print(f"fullswap check: {error}", file=sys.stderr)
+        fail(error, "check")
         raise typer.Exit(2) from None
-    print(answer.to_json(indent=2) if as_json else answer)
-    if report is not None and not as_json:
-        print(f"\nReport: {report}")
-    little = any(verdict.startswith("miscalibrated") for verdict in answer.verdicts)
-    if (fail_on == "miscalibrated" and answer.miscalibrated) or (fail_on == "any" and little):
+    written = "" if report is None else f"\n\nReport: {report}"
+    say(answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written, "check")
+    if (fail_on == "miscalibrated" and answer.miscalibrated) or (fail_on == "any" and _any(answer)):
         raise typer.Exit(1)
+
+
+def _any(answer: Any) -> bool:
+    """Whether anything is wrong: a little, or in a segment."""
+    if any(verdict.startswith("miscalibrated") for verdict in answer.verdicts):
+        return True
+    return any(segment.flagged for segment in getattr(answer, "segments", []))
+
+
+def _listed(values: list[str]) -> list[str]:
+    """Names that were repeated, or joined by commas."""
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def _refuse_folder(report: Path) -> None:
+    if report.is_dir():
+        raise ValueError(f"--report must be a file, got the folder {report}")
+    if not report.absolute().parent.is_dir():
+        raise ValueError(f"--report must lie in a folder that exists, got {report}")

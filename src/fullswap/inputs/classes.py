@@ -27,6 +27,10 @@ def is_table(values: Any) -> bool:
     return isinstance(shape, tuple) and len(shape) == 2 and shape[1] >= 2
 
 
+ENOUGH = 20
+"""Rows in which three classes or more do not show as two by chance."""
+
+
 def class_codes(
     name: str, values: Any, count: int, labels: Sequence[Any] | None, classes: Any = None
 ) -> Outcomes:
@@ -57,6 +61,11 @@ def class_codes(
     else:
         named = order is None or all(isinstance(label, str) for label in order)
         if named and all(_is_code(v, count) for v in found):  # numbers, and names to show
+            if order is None and len(column) >= ENOUGH and set(found) <= {0, 1}:
+                raise ValueError(
+                    f"{name} must tell {count} classes apart, got only 0 and 1: give one outcome "
+                    "column a class, or labels=[0, 1, …] if these are numbers of classes"
+                )
             places = [int(v) for v in found]
             order = order or names or list(range(count))
         elif order is None and names is None and len(found) == count:
@@ -67,6 +76,10 @@ def class_codes(
             )
         else:
             _refuse_labels(name, codes, found, order or names, count)
+    absent = sorted(set(range(count)) - {k for k in places if k is not None})
+    if absent and count > 2:
+        never = listed([str(order[k]) for k in absent], 5) if order else str(absent)
+        notes.append(f"{name}: never happened: {never}")
     values_of = np.array([*(np.nan if k is None else float(k) for k in places), np.nan])
     assert order is not None
     return Outcomes(values_of[codes], order, notes, np.zeros(len(column), dtype=bool))

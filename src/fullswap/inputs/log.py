@@ -137,6 +137,11 @@ def log_of(
     grouped = event if together is None else together
     if y_proba is None:
         columns = columns_of(y_true)
+        if isinstance(y_true, str):
+            raise ValueError(
+                f"y_true must be outcomes or a frame, got {y_true!r}: read the file first, or run "
+                f"`fullswap check {y_true}`"
+            )
         if columns is None:
             raise ValueError("y_proba must be probabilities, got None: call check(y, p)")
         if guess and (y is None or (p is None and classes is None)):

@@ -28,12 +28,12 @@ from fullswap.kernels.evidence_classes import pays_classes
 
 (
     EVENTS, SCALE, LEFT, NOW, NOW_SCALE, MOST, MOST_SCALE, MOST_AT, LOGITS, SQUARES, WEIGHTS,
-    ALARMS, BEST, SINCE, RANG_AT, NUMBER,
-) = range(16)  # fmt: skip
+    ALARMS, BEST, SINCE, RANG_AT, NUMBER, IMPOSSIBLE,
+) = range(17)  # fmt: skip
 """Number of events · scale of wealth · beginnings to come · E now, with its scale · the largest E,
 with its scale, and where · Σ w·logit, Σ w·logit², Σ w · number of alarms, and of the last one: bet,
-beginning, place · number of the last event."""
-HEAD = 16
+beginning, place · number of the last event · forecasts that were certain and wrong."""
+HEAD = 17
 WEALTH, RUN, START, ALARM = range(4)
 """Blocks behind the head, one number a bet: w·M, C, where C began, w·D."""
 BLOCKS = 4
@@ -207,8 +207,12 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
         into = factor if i == first else other
         if classes == 1:
             logit = pays_yes_no(knots, table[r, 0], y[r], half, into)
+            failed = table[r, 0] == 1.0 - y[r]
         else:
             pays_classes(table[r], y[r], half, into)
+            failed = table[r, int(y[r])] == 0.0
+        if failed and half == 0.0:
+            row[IMPOSSIBLE] += 1.0
         if weights.shape[0] and weights[r] != 1.0:
             for k in range(count):
                 # nothing to any power above 0 is nothing; to the power 0 it is 1
