@@ -121,7 +121,7 @@ def _curve_flaw(curve: int, row: Vector) -> Flaw:
     shift = float(knots[at, 0] / (knots[at, 1] + PRIOR_VARIANCE))
     low, high = float(ends[0]), float(ends[1])
     word = "too low" if shift > 0 else "too high"
-    return Flaw(shift, 1.0, low, high, f"{word} between {low:.0%} and {high:.0%}")
+    return Flaw(shift, 1.0, low, high, f"{word} between {100 * low:.0f} % and {100 * high:.0f} %")
 
 
 def _class_flaw(bet: int) -> Flaw:

@@ -56,7 +56,7 @@ class Evidence:
     low, high : float
         Forecasts that it is about.
     direction : str
-        The same in words: "too high", "over-confident", "too low between 25% and 40%".
+        The same in words: "too high", "over-confident", "too low between 25 % and 40 %".
     label : int or None
         The class that it is about, where there are more than two.
     """

@@ -150,9 +150,11 @@ def _how_sure(c: Check) -> str:
     if c.settings["delay"]:
         return once + "forecasters, counted as of now."
     text = once + "forecasters, however often you look."
-    fallen = c.evidence.log10_most - max(c.evidence.log10, 0.0)
-    if fallen > math.log10(c.settings["threshold"]) and c.evidence.log10 < 1:
-        text += f" The evidence was strongest {at(c, c.evidence.most_at)}; there is none since."
+    e = c.evidence
+    if e.log10 < STILL * e.log10_most:
+        since = "there is none since" if e.log10 < 1 else "has been falling since"
+        joined = "; " if e.log10 < 1 else " and "
+        text += f" The evidence was strongest {at(c, e.most_at)}{joined}{since}."
     return text
 
 
