@@ -461,3 +461,15 @@ def test_rows_are_numbered_as_they_were_given():
 def test_a_check_is_short_where_it_is_only_named():
     c = quick(*stream(300))
     assert repr(c) == "<Check: Too little data to say; 300 events>"
+
+
+def test_obvious_columns_of_a_frame_are_guessed():
+    import pandas as pd
+
+    y, p = stream(300)
+    frame = pd.DataFrame({"won": y.astype(int), "prob": p})
+    c = fs.check(frame, recalibrate=False)
+    assert c.metrics == quick(y, p).metrics
+    assert "outcome: column won (holds only 0 and 1)" in c.notes
+    with pytest.raises(ValueError, match="y=…, p=…"):
+        fs.check(frame.rename(columns={"won": "a", "prob": "b"}).assign(c=1 - y))

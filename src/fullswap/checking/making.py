@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Vector
 from fullswap.checking import words
-from fullswap.checking.answer import Check, Recalibrated
+from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.evidence import e_bh
 from fullswap.checking.gather import Gathered
+from fullswap.checking.recalibrated import recalibrated_of
 from fullswap.checking.segments import Segment, SegmentColumn
 from fullswap.checking.settings import Settings
 from fullswap.checking.sizes import metrics_of, part_of, pooled, seen_of, total_brier
@@ -23,11 +24,6 @@ from fullswap.grids.steps import steps_of
 from fullswap.inputs import Log, log_of
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import decompose
-
-MOST_RECALIBRATED = 8
-"""Classes up to which recalibrating online is tried."""
-SHARED_ROWS = 20_000
-"""Rows on which it is tried where rows share outcomes, which is slower."""
 
 
 def check(
@@ -59,7 +55,8 @@ def check(
     """Is this forecaster calibrated? How far off, which way, at what cost, and how sure.
 
     Outcomes come first, then probabilities, as in scikit-learn: ``check(y, p)``; or a frame of
-    pandas, polars or Arrow and the names of its columns: ``check(frame, y="won", p="prob")``.
+    pandas, polars or Arrow and the names of its columns: ``check(frame, y="won", p="prob")``. Where
+    neither is named they are guessed if it is obvious, and the notes say so.
 
     Parameters
     ----------
@@ -131,7 +128,7 @@ def check(
     log = log_of(
         y_true, y_proba, y=y, p=p, by=by, time=time, event=event, together=together,
         sample_weight=sample_weight, pos_label=pos_label, labels=labels, classes=classes,
-        due=due, as_of=as_of,
+        due=due, as_of=as_of, guess=True,
     )  # fmt: skip
     return check_log(log, settings)
 
@@ -204,7 +201,7 @@ def finish(
     asked = [main] if classes == 2 else parts
     seen = seen_of(asked, chance, settings, gathered.largest_weight)
     size = size_of(error, chance, windows, classes)
-    recalibrated = _recalibrated(gathered, log.same_outcome) if settings.recalibrate else None
+    recalibrated = recalibrated_of(gathered, log.same_outcome) if settings.recalibrate else None
     brier = total_brier([main] if classes == 2 else parts)
     log_loss = decompose(main.cells, "log") if classes == 2 else None
     segments = _segments(gathered)
@@ -275,38 +272,3 @@ def _segments(gathered: Gathered) -> list[Segment]:
     flagged = [replace(s, flagged=bool(f) or len(s.evidence.impossible) > 0)
                for s, f in zip(found, flags, strict=True)]  # fmt: skip
     return sorted(flagged, key=lambda s: -s.beyond)
-
-
-def _recalibrated(gathered: Gathered, same_outcome: bool) -> Recalibrated | None:
-    """Recalibrate the last rows online, from a blank start, and score both."""
-    if gathered.classes > MOST_RECALIBRATED:
-        return None
-    from fullswap.forecasting import Recalibrator
-    from fullswap.metrics import brier_score, log_loss
-
-    y, p, weight, event = gathered.tail()
-    event = event if same_outcome else None
-    if event is not None:
-        y, p, weight, event = _whole_events(y, p, weight, event)
-    result = y if gathered.classes == 2 else y.astype(np.int64)
-    recalibrator = Recalibrator(classes=gathered.classes, seed=gathered.settings.seed)
-    names = None if event is None else event.tolist()
-    record = recalibrator.run(p, result, event=names, progress=False)
-    assert record is not None
-    after = record.mean if gathered.classes == 2 else record.mean / record.mean.sum(1)[:, None]
-    after = np.clip(after, 0.0, 1.0)
-    both: list[Cells | None] = [None, None]
-    if gathered.classes == 2:
-        both = [Cells.of_events(y, said, weight) for said in (p, after)]
-    return Recalibrated(
-        len(y), brier_score(result, p, weight), brier_score(result, after, weight),
-        log_loss(result, p, weight), log_loss(result, after, weight),
-        *both,
-    )  # fmt: skip
-
-
-def _whole_events(y: Vector, p: Any, weight: Vector | None, event: Indices) -> tuple[Any, ...]:
-    """The last rows, without those of events that are cut by the limit."""
-    start = max(len(y) - SHARED_ROWS, 0)
-    cut = np.isin(event[start:], event[:start])
-    return tuple(None if v is None else v[start:][~cut] for v in (y, p, weight, event))
