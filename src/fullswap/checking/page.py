@@ -23,6 +23,8 @@ MOST_DATA = 40_000
 """Bytes of the copy for machines; a longer one is left out."""
 MOST_MODELS = 8
 """Models of a comparison that get a picture each."""
+MOST_IN_CARD = 20
+"""Models in the table of a notebook; the rest are counted."""
 
 
 def page_of(check: Any, *, title: str | None = None) -> str:
@@ -50,6 +52,7 @@ def page_of(check: Any, *, title: str | None = None) -> str:
         segments=shown,
         segments_left=len(check.segments) - len(shown),
         facts=parts.facts_of(check),
+        settings=parts.settings_of(check),
         notes=[*([failed] if failed else []), *check.notes],
         data=_data(check),
     )
@@ -67,6 +70,22 @@ def fragment_of(check: Any) -> str:
     )
 
 
+def fragment_of_comparison(comparison: Any) -> str:
+    """A card for notebooks: the comparison in words, a table of the models, and their plane."""
+    palette = Palette()
+    shown = dict(list(comparison.checks.items())[:MOST_IN_CARD])
+    return _filled(
+        "comparison_fragment.html",
+        palette,
+        comparison=comparison,
+        checks=shown,
+        left=len(comparison.checks) - len(shown),
+        plane_svg=themed_svg(
+            lambda: _plane(comparison), "n-plane", _plane_label(comparison), palette
+        ),
+    )
+
+
 def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
     """A whole HTML page about several models on the same events.
 
@@ -79,12 +98,11 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
     """
     palette = Palette()
     checks: dict[str, Any] = comparison.checks
-    lowest = min(checks, key=lambda name: checks[name].brier.score)
+    lowest = _lowest(checks)
     plane = Picture(
         "plane",
         "Miscalibration and discrimination",
-        f"{counted(len(checks), 'model')} by miscalibration and discrimination of the Brier "
-        f"score; the lowest score is {score(checks[lowest].brier.score)}, by {lowest}.",
+        _plane_label(comparison),
         "Across: what miscalibration costs. Up: what telling events apart gains. Better models "
         "are nearer to the top left.",
         "",
@@ -105,6 +123,19 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
         },
         answers={name: parts.answers_of(check) for name, check in checks.items()},
         data=_data(comparison),
+    )
+
+
+def _lowest(checks: dict[str, Any]) -> str:
+    return min(checks, key=lambda name: float(checks[name].brier.score))
+
+
+def _plane_label(comparison: Any) -> str:
+    lowest = _lowest(comparison.checks)
+    return (
+        f"{counted(len(comparison.checks), 'model')} by miscalibration and discrimination of the "
+        f"Brier score; the lowest score is {score(comparison.checks[lowest].brier.score)}, by "
+        f"{lowest}."
     )
 
 

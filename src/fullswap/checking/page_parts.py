@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from fullswap.checking.page_parts_words import (
     times,
 )
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, TOO_LITTLE, directions
-from fullswap.checking.words import at, capital
+from fullswap.checking.words import at, capital, percent
 
 KINDS = {MISCALIBRATED: "off", LITTLE: "little", NO_EVIDENCE: "quiet", TOO_LITTLE: "unsaid"}
 """Verdicts, and the word for each in the style sheet."""
@@ -82,21 +83,28 @@ def which_way(check: Any) -> Answer:
     """Bias and slope, in words and with their intervals."""
     cox = check.cox
     way = "too high" if cox.bias > 0 else "too low"
+    off = check.verdict in (MISCALIBRATED, LITTLE)
     lines = [Line("Bias", f"{points(abs(cox.bias))} {way}" if cox.bias else "0 points")]
     if known(cox.bias_error):
         low, high = interval(cox.bias, cox.bias_error)
         ends = f"{points(low, unit=False)} to {points(high)}"
-        lines.append(Line("95 % interval", ends, "0 is right; above 0 is too high"))
+        lines.append(Line("± 2 standard errors", ends, "0 is right; above 0 is too high"))
     if known(cox.slope, cox.slope_error):
         low, high = interval(cox.slope, cox.slope_error)
         lines.append(Line("Slope", f"{cox.slope:.2f}".replace("-", "−")))
         ends = f"{low:.2f} to {high:.2f}".replace("-", "−")
-        lines.append(Line("95 % interval", ends, "1 is right; below 1 is over-confident"))
+        lines.append(Line("± 2 standard errors", ends, "1 is right; below 1 is over-confident"))
     else:
         lines.append(Line("Slope", "these events cannot tell"))
-    words = directions(cox)
+    found = directions(cox)
+    # No way is named where nothing speaks against the forecasts: the numbers may be chance.
+    words = found if off else []
     value = capital(" and ".join(words)) or "No clear way"
-    meaning = " ".join(MEANINGS[word] for word in words) or "Neither bias nor slope is clearly off."
+    meaning = " ".join(MEANINGS[word] for word in words) or (
+        "Without evidence of miscalibration the numbers below may be chance."
+        if found
+        else "Neither bias nor slope is clearly off."
+    )
     unit = "" if check.classes == 2 else "for the likeliest class"
     return Answer("Which way?", value, unit, meaning, lines)
 
@@ -140,9 +148,12 @@ def how_sure(check: Any) -> Answer:
     lines = [
         Line("Evidence now", odds(evidence.log10)),
         Line("Counts as evidence", f"{check.settings['threshold']:,.3g} : 1 or more"),
-        Line("One look only", f"{round(100 * check.chance.level, 1):g} %",
-             "of calibrated records are this far off or further"),
-    ]  # fmt: skip
+    ]
+    if check.classes == 2:  # of several classes only a bound is known
+        lines.append(
+            Line("One look only", percent(check.chance.level),
+                 "of calibrated records are this far off or further")
+        )  # fmt: skip
     if most > 0:
         highest = Line("Evidence at its highest", odds(most), at(check, evidence.most_at))
         lines.insert(0, highest)
@@ -198,3 +209,41 @@ def facts_of(check: Any) -> list[tuple[str, str]]:
         said = ", ".join(map(str, column)) if isinstance(column, (list, tuple)) else str(column)
         facts.append((f"Column: {role}", said))
     return facts
+
+
+def settings_of(check: Any) -> list[tuple[str, str]]:
+    """How the log was checked, in words; settings of an unknown name as they are."""
+    left = dict(check.settings)
+    said = []
+    if "n_bins" in left:
+        bins = left.pop("n_bins")
+        number = "cube root of the events" if bins == "cube_root" else f"{bins:,}"
+        mass = SETTINGS["strategy"][1](left.pop("strategy", "quantile"))
+        said.append(("Bins of the average error", f"{number}, {mass}"))
+    for name, value in left.items():
+        if name in SETTINGS:
+            title, words = SETTINGS[name]
+            said.append((title, words(value)))
+        else:
+            said.append((str(name), str(value)))
+    return said
+
+
+SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "strategy": ("Bins", {"quantile": "of equal mass", "uniform": "of equal width"}.__getitem__),
+    "tolerance": ("Tolerance, beyond chance", lambda share: f"{100 * share:.3g} points"),
+    "level": ("Called miscalibrated by mistake", lambda share: f"at most {percent(share)}"),
+    "threshold": ("Counts as evidence", lambda ratio: f"{ratio:,.3g} : 1 or more"),
+    "step": (
+        "Forecasts are rounded to",
+        lambda step: "not at all" if step is None else f"multiples of {step:g}",
+    ),
+    "delay": ("Outcomes late by", lambda rows: counted(int(rows), "row")),
+    "band": (
+        "Band of the curve holds",
+        {"pointwise": "at each forecast", "simultaneous": "for the whole curve"}.__getitem__,
+    ),
+    "recalibrate": ("Recalibrating online", lambda tried: "tried" if tried else "not tried"),
+    "seed": ("Seed of the drawn records", str),
+}
+"""Settings by name: what the page calls them, and their values in words."""

@@ -13,6 +13,8 @@ from fullswap.checking.page_parts_words import counted, odds, points, score
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import at, percent
 from fullswap.metrics.benefit import net_benefit
+from fullswap.report.classes import draw_class, shown_of
+from fullswap.report.segments import rows_height
 from fullswap.report.style import new_figure
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Picture:
     label: str
     reading: str
     svg: str
+    """One drawing or, of several classes, one for each."""
 
 
 READINGS = {
@@ -46,8 +49,9 @@ READINGS = {
     ),
     "windows": (
         "Error over time",
-        "Each mark is an equal number of events, in order. The shaded steps are what chance alone "
-        "would show; triangles point the way of the error where it is clear.",
+        "Each mark is an equal share of the data, in order. The shaded steps are what chance alone "
+        "would show, the dotted ones add the tolerance; triangles point the way of the error where "
+        "it is clear.",
     ),
     "segments": (
         "Segments",
@@ -75,16 +79,14 @@ READINGS = {
 WIDTH = 4.0
 """Inches: little more than the width of a phone."""
 HEIGHTS = {
-    "reliability": 4.9,
+    "reliability": 5.4,
     "evidence": 3.3,
     "windows": 3.3,
-    "segments": 1.25,
+    "segments": 1.3,
     "benefit": 3.3,
     "murphy": 3.3,
 }
 """Inches of the pictures that are drawn in that width; others have their own size."""
-MOST_ROWS, ROW = 20, 0.235
-"""Segments in their picture, and the height of each in inches."""
 
 
 def pictures_of(check: Any, palette: Palette, name: str = "f") -> list[Picture]:
@@ -111,21 +113,37 @@ def picture_of(check: Any, kind: str, palette: Palette, name: str = "f") -> Pict
     """One picture, drawn for light and dark pages."""
     title, reading = READINGS[kind]
     label = LABELS[kind](check)
+    if kind == "classes":
+        return Picture(kind, title, label, reading, _classes_svg(check, palette, f"{name}-{kind}"))
     svg = themed_svg(lambda: drawn(check, kind), f"{name}-{kind}", label, palette)
     return Picture(kind, title, label, reading, svg)
 
 
 def drawn(check: Any, kind: str) -> Figure:
     """The picture in a size at which its words can be read on a phone."""
-    if kind not in HEIGHTS:
-        return cast("Figure", check.plot(kind))
-    rows = min(len(check.segments), MOST_ROWS) if kind == "segments" else 0
-    figure = new_figure(WIDTH, HEIGHTS[kind] + ROW * rows, arranged=True)
+    rows = rows_height(check.segments, WIDTH) if kind == "segments" else 0.0
+    figure = new_figure(WIDTH, HEIGHTS[kind] + rows, arranged=True)
     if kind == "reliability":
         # Room for the last number below the strip of counts, which is not arranged.
         cast("Any", figure.get_layout_engine()).set(rect=(0, 0, 0.96, 1))
     check.plot(kind, ax=figure.add_subplot())
     return figure
+
+
+def _classes_svg(check: Any, palette: Palette, name: str) -> str:
+    """A drawing for each class, so that a page sets as many side by side as there is room for."""
+    given = [*check.by_class, *([] if check.top is None else [check.top])]
+    parts = [(str(part.label), part.curve, part.bins, part.cells) for part in given]
+    shown, more = shown_of(parts)
+
+    def one(place: int) -> str:
+        part = shown[place]
+        label = f"Reliability diagram of {part[0]}: {points(part[2].error)} off on average."
+        return themed_svg(lambda: draw_class(part), f"{name}-{place}", label, palette)
+
+    drawings = "".join(map(one, range(len(shown))))
+    rest = f"<p>And {more:,} more.</p>" if more else ""
+    return f'<div class="panels">{drawings}</div>{rest}'
 
 
 def _reliability(check: Any) -> str:
@@ -145,11 +163,22 @@ def _reliability(check: Any) -> str:
     return f"{start}: {where}; {points(check.bins.error)} off on average."
 
 
+def unit_of(check: Any) -> str:
+    """What positions in the log count: rows, where several rows share an event."""
+    return "rows" if check.events < check.rows else "events"
+
+
+def _data(check: Any) -> str:
+    if check.events < check.rows:
+        return f"{counted(check.rows, 'row')} of {counted(check.events, 'event')}"
+    return counted(check.events, "event")
+
+
 def _evidence(check: Any) -> str:
     evidence, threshold = check.evidence, check.settings["threshold"]
     highest = at(check, evidence.most_at) if evidence.log10_most > 0 else "at the start"
     return (
-        f"Evidence over {counted(check.events, 'event')} on a logarithmic scale: highest "
+        f"Evidence over {_data(check)} on a logarithmic scale: highest "
         f"{odds(evidence.log10_most)} {highest}, "
         f"now {odds(evidence.log10)}; the line is at {threshold:,.3g} : 1."
     )
@@ -158,7 +187,7 @@ def _evidence(check: Any) -> str:
 def _windows(check: Any) -> str:
     error, chance = check.windows.error, check.windows.chance
     return (
-        f"Errors in {len(error)} windows of equal numbers of events: from {points(error.min())} to "
+        f"Errors in {len(error)} windows of equal numbers of {unit_of(check)}: from {points(error.min())} to "
         f"{points(error.max())}; {int((error > chance).sum())} of them are above the "
         f"{points(chance.mean())} that chance alone would show."
     )
@@ -178,9 +207,10 @@ def _benefit(check: Any) -> str:
     rate = float(check.cells.yes.sum() / check.cells.total)
     if not 0 < rate < 1:
         return "Net benefit at every threshold, of events that all had the same outcome."
+    of = "" if check.classes == 2 else " for the likeliest class"
     gain = float(net_benefit(check.cells, np.array([rate]))[0])
     return (
-        "Net benefit at every threshold, of the forecasts as they are beside recalibrated "
+        f"Net benefit at every threshold{of}, of the forecasts as they are beside recalibrated "
         f"forecasts, acting always and acting never: at {percent(rate)}, where acting always and "
         f"never are equal, the forecasts gain {score(gain)}."
     )

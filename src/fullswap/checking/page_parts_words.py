@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 
-from fullswap.checking.words import odds as times_of
+from fullswap.checking.words import evidence_text
 from fullswap.checking.words import points as points_of
 
-WIDE = 1.959963984540054
-"""Standard errors on either side of a 95 % interval."""
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+WIDE = 2.0
+"""Standard errors on either side of an interval, here as in the text."""
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def points(share: float | None, unit: bool = True) -> str:
@@ -40,55 +40,50 @@ def share(value: float | None) -> str:
 
 
 def score(value: float | None) -> str:
-    """A score or a part of one, with three significant figures or so.
+    """A score or a part of one, with four decimals, or five where it is small.
 
     Examples
     --------
     >>> score(0.18234), score(0.00061), score(float("inf")), score(-0.0012), score(None)
-    ('0.182', '0.00061', 'infinite', '−0.0012', 'not known')
+    ('0.1823', '0.00061', 'infinite', '−0.0012', 'not known')
     """
     if value is None or math.isnan(value):
         return "not known"
     if math.isinf(value):
         return "infinite"
-    digits = 3 if abs(value) >= 0.0995 else 4 if abs(value) >= 0.00095 else 5
+    digits = 4 if abs(value) >= 0.00095 else 5
     return f"{value:.{digits}f}".replace("-", "−") if value else "0"
 
 
 def times(log10: float) -> str:
-    """Ten to this power in round words, rounded down to two figures.
+    """Ten to this power, rounded down to two figures, as all texts say it.
 
     Examples
     --------
-    >>> times(3.61), times(6.51), times(10.95), times(14.2), times(0.2)
-    ('4,000', '3.2 million', '89 billion', '10¹⁴', '1.5')
+    >>> times(3.61), times(6.51), times(14.2), times(0.2)
+    ('4,000', '3,200,000', '10¹⁴', '1.5')
     """
-    for size, word in ((9, " billion"), (6, " million")):
-        if size <= log10 < 12:
-            return times(log10 - size) + word
-    if log10 < 1:
-        return f"{math.floor(10 ** (1 + log10) + 1e-9) / 10:g}"
-    return raised(times_of(log10))
+    return odds(log10).removesuffix(" : 1")
 
 
 def odds(log10: float) -> str:
-    """Evidence against calibration as odds.
+    """Evidence against calibration as odds, as all texts say it.
 
     Examples
     --------
-    >>> odds(3.61), odds(-2.0), odds(0.2), odds(0.0)
-    ('4,000 : 1', '1 : 100', '1.5 : 1', '1 : 1')
+    >>> odds(3.61), odds(-2.0), odds(0.2), odds(0.0), odds(-5.5), odds(20.3)
+    ('4,000 : 1', '0.01 : 1', '1.5 : 1', '1 : 1', '3.1 · 10⁻⁶ : 1', '10²⁰ : 1')
     """
-    return f"{times(log10)} : 1" if log10 >= 0 else f"1 : {times(-log10)}"
+    return raised(evidence_text(log10))
 
 
 def interval(middle: float, error: float) -> tuple[float, float]:
-    """Ends of the 95 % interval.
+    """Two standard errors to either side.
 
     Examples
     --------
     >>> interval(1.0, 0.1)
-    (0.804, 1.196)
+    (0.8, 1.2)
     """
     return middle - WIDE * error, middle + WIDE * error
 
@@ -120,10 +115,11 @@ def raised(text: str) -> str:
 
     Examples
     --------
-    >>> raised("once in 10^43")
-    'once in 10⁴³'
+    >>> raised("once in 10^43"), raised("1.2e-05 : 1")
+    ('once in 10⁴³', '1.2 · 10⁻⁵ : 1')
     """
-    return re.sub(r"(?<=\b10)\^(\d+)", lambda power: power[1].translate(RAISED), text)
+    text = re.sub(r"(?<=\d)e([+-]\d+)\b", lambda power: f" · 10^{int(power[1])}", text)
+    return re.sub(r"(?<=\b10)\^(-?\d+)", lambda power: power[1].translate(RAISED), text)
 
 
 def typeset(text: str) -> str:

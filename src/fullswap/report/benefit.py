@@ -24,7 +24,11 @@ LOWEST = 0.05
 
 
 def draw_benefit(
-    cells: Cells, recalibrated: Cells | None = None, *, ax: Axes | None = None
+    cells: Cells,
+    recalibrated: Cells | None = None,
+    *,
+    happened: str | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Net benefit of acting when the forecast is at or above a threshold.
 
@@ -37,6 +41,9 @@ def draw_benefit(
         The events by forecast.
     recalibrated
         The same events by recalibrated forecast.
+    happened
+        What an outcome of 1 means, as "the likeliest class was right"; by default that the event
+        happened.
     ax
         Axes to draw on, by default a new figure.
     """
@@ -68,8 +75,9 @@ def draw_benefit(
     )  # fmt: skip
     ax.locator_params(axis="x", nbins=6)
     ax.xaxis.set_major_formatter(lambda value, _: percent(value))
-    happened = f"{style.figures(100 * prevalence)} of 100 events happened"
-    style.legend_above(ax, [happened])
+    rate = f"{style.figures(100 * prevalence)} of 100 events"
+    said = f"{rate} happened" if happened is None else f"{happened} in {rate}"
+    style.legend_above(ax, [style.plain(said)])
     return style.root_figure(ax)
 
 

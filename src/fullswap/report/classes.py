@@ -46,10 +46,7 @@ def draw_classes(
     """
     if not len(parts) and top is None:
         checks.refuse("parts", "have one class at least", parts)
-    ranked = sorted(parts, key=lambda part: -part[2].error)
-    shown = ([] if top is None else [top]) + ranked
-    more = max(len(shown) - MOST, 0)
-    shown = shown[:MOST]
+    shown, more = shown_of(parts, top)
     columns = min(3, len(shown)) if len(shown) != 4 else 2
     rows = math.ceil(len(shown) / columns)
     if figure is None:
@@ -69,6 +66,29 @@ def draw_classes(
     figure.suptitle(lines, x=0.02, ha="left", **style.note())
     root: Figure = figure.figure  # of a subfigure the figure, of a figure itself
     return root
+
+
+def shown_of(parts: Sequence[Part], top: Part | None = None) -> tuple[list[Part], int]:
+    """The classes that are drawn, those with the largest error first, and how many are not."""
+    ranked = ([] if top is None else [top]) + sorted(parts, key=lambda part: -part[2].error)
+    return ranked[:MOST], max(len(ranked) - MOST, 0)
+
+
+def draw_class(part: Part, *, ax: Axes | None = None) -> Figure:
+    """The small reliability diagram of one class.
+
+    Parameters
+    ----------
+    part
+        (label, curve, bins, cells) of the class against the rest.
+    ax
+        Axes to draw on, by default a new figure.
+    """
+    ax = style.axes_of(ax, 2.7, 2.9)
+    _draw_part(ax, part)
+    ax.set_xlabel("forecast probability", **style.note())
+    ax.set_ylabel("observed frequency", **style.note())
+    return style.root_figure(ax)
 
 
 def _draw_part(ax: Axes, part: Part) -> Scale:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,16 @@ from fullswap.report import style
 from fullswap.report.thin import corners
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 STEPS = 1, 2, 3, 5
 """Powers of ten between ticks: these, ten times these, and so on."""
 MOST_TICKS = 7
-WRITTEN_OUT = 6
-"""Powers of ten up to here are written with all their zeros."""
+WRITTEN_OUT = 2
+"""Powers of ten up to here are written with all their zeros along the axis."""
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_ALARMS = 15
 """Alarms that are marked on the line itself; more of them are marked below."""
 MOST_MARKS = 100
@@ -37,6 +40,7 @@ def draw_evidence(
     alarms: Sequence[int] = (),
     since: float | None = None,
     labels: Sequence[str] | None = None,
+    unit: str = "events",
     ax: Axes | None = None,
 ) -> Figure:
     """Evidence against calibration after each number of events.
@@ -53,6 +57,8 @@ def draw_evidence(
         Numbers of events at which there were alarms, and at which the trouble began.
     labels
         Times of the positions, written along the axis in place of numbers of events.
+    unit
+        What positions count: "events", or "rows" where several rows share an event.
     ax
         Axes to draw on, by default a new figure.
 
@@ -82,36 +88,54 @@ def draw_evidence(
     look: dict[str, Any] = dict(
         color=style.VERMILION, linewidth=1.0, linestyle=(0, (5, 2)), zorder=2
     )
-    ax.axhline(level, gid="threshold", **look)
+    line = ax.axhline(
+        level, gid="threshold", label=f"strong evidence: {style.figures(threshold)} : 1", **look
+    )
+    handles: list[Artist] = [line]
     style.tidy(ax)
-    ax.set(ylim=(low, high), xlabel="events", ylabel="evidence against calibration")
+    ax.set(ylim=(low, high), xlabel=unit, ylabel="evidence against calibration")
     _name_ticks(ax, low, high)
     _set_times(ax, places, labels)
-    _write(ax, f"strong evidence: {style.figures(threshold)}", (0.01, level), upright=False)
     if start is not None:
-        ax.axvline(start, color=style.line(), linewidth=1.1, linestyle=(0, (2, 2)), gid="since")
-        _write(ax, f"since {_moment(start, places, labels)}", (start, 0.98), upright=True)
+        handles.append(
+            ax.axvline(
+                start, color=style.ink(), linewidth=1.2, linestyle=(0, (1.2, 1.6)), gid="since",
+                label=f"off since {_moment(start, places, labels, unit)}",
+            )
+        )  # fmt: skip
     lines = [f"evidence now {odds(float(heights[-1]))}, largest {odds(float(heights.max()))}"]
     if len(when):
-        lines.append(_draw_alarms(ax, when, places, heights))
-    style.head(ax, None, lines, fold=True)
+        lines.append(_draw_alarms(ax, when, places, heights, unit))
+    # Above the axes: words beside these lines would lie on the curve now and then.
+    style.legend_above(ax, lines, handles=handles)
     return style.root_figure(ax)
 
 
 def odds(log10: float) -> str:
-    """Evidence for a picture, with two figures: what speaks against to what speaks for.
+    r"""Evidence in words as everywhere, of which no line breaks in the middle.
 
     Examples
     --------
-    >>> odds(3.0), odds(-3.0), odds(0.1), odds(4.73), odds(20.2)
-    ('1,000 : 1', '1 : 1,000', '1.3 : 1', '54,000 : 1', '$10^{20}$ : 1')
+    >>> odds(3.0), odds(-1.0), odds(4.73), odds(20.2)
+    ('1,000\xa0:\xa01', '0.1\xa0:\xa01', '53,000\xa0:\xa01', '10²⁰\xa0:\xa01')
     """
-    size = abs(log10)
-    if size <= WRITTEN_OUT:
-        number = f"{float(f'{10**size:.1e}'):,.10g}"
-    else:
-        number = rf"$10^{{{math.floor(size)}}}$"
-    return f"{number} : 1" if log10 >= 0 else f"1 : {number}"
+    from fullswap.checking.words import evidence_text
+
+    said = re.sub(r"\^(\d+)", lambda power: power[1].translate(RAISED), evidence_text(log10))
+    return said.replace(" ", "\xa0")
+
+
+def tick_name(power: int) -> str:
+    """A power of ten as odds, short enough for the margin of any axes.
+
+    Examples
+    --------
+    >>> tick_name(2), tick_name(6), tick_name(0), tick_name(-1), tick_name(-3)
+    ('100 : 1', '10⁶ : 1', '1 : 1', '0.1 : 1', '10⁻³ : 1')
+    """
+    if abs(power) <= WRITTEN_OUT:
+        return f"{10.0**power:g} : 1"
+    return f"10{str(power).translate(RAISED)} : 1"
 
 
 def _limits(heights: Vector, level: float) -> tuple[float, float]:
@@ -133,7 +157,7 @@ def _name_ticks(ax: Axes, low: float, high: float) -> None:
         size += 1
     step = fitting[0]
     ticks = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
-    ax.set_yticks([float(tick) for tick in ticks], [odds(float(tick)) for tick in ticks])
+    ax.set_yticks([float(tick) for tick in ticks], [tick_name(int(tick)) for tick in ticks])
 
 
 def _set_times(ax: Axes, places: Vector, labels: Sequence[str] | None) -> None:
@@ -146,27 +170,13 @@ def _set_times(ax: Axes, places: Vector, labels: Sequence[str] | None) -> None:
     style.whole_ticks(ax, "x", 5)
 
 
-def _moment(start: float, places: Vector, labels: Sequence[str] | None) -> str:
+def _moment(start: float, places: Vector, labels: Sequence[str] | None, unit: str) -> str:
     if labels is None:
-        return f"event {start:,.0f}"
+        return f"{unit.removesuffix('s')} {start:,.0f}"
     return style.plain(str(labels[int(np.abs(places - start).argmin())]))
 
 
-def _write(ax: Axes, text: str, place: tuple[float, float], upright: bool) -> None:
-    """Words at a line, on the side with more room."""
-    low, high = ax.get_xlim()
-    left = upright and place[0] > (low + high) / 2
-    offset = ((-4 if left else 4), 0) if upright else (0, 3)
-    words = ax.annotate(
-        text, place, offset, textcoords="offset points",
-        xycoords=ax.get_xaxis_transform() if upright else ax.get_yaxis_transform(),
-        ha="right" if left else "left", va="top" if upright else "bottom", zorder=4,
-        fontsize=style.SMALL, color=style.ink() if upright else style.VERMILION,
-    )  # fmt: skip
-    words.set_bbox(dict(facecolor=style.paper(), alpha=0.75, edgecolor="none", pad=0.8))
-
-
-def _draw_alarms(ax: Axes, when: Vector, places: Vector, heights: Vector) -> str:
+def _draw_alarms(ax: Axes, when: Vector, places: Vector, heights: Vector, unit: str) -> str:
     """Marks on the curve, and their number in words."""
     look: dict[str, Any] = dict(linestyle="", color=style.VERMILION, clip_on=False, gid="alarms")
     if len(when) <= MOST_ALARMS:
@@ -179,4 +189,5 @@ def _draw_alarms(ax: Axes, when: Vector, places: Vector, heights: Vector) -> str
         look["transform"] = ax.get_xaxis_transform()
         ax.plot(when[chosen], low, marker="|", markersize=8, markeredgewidth=1.0, **look)
     marks = "triangles" if len(when) <= MOST_ALARMS else "marks at the foot"
-    return f"{style.count_of(len(when), 'alarm')} ({marks}), the first at event {when[0]:,.0f}"
+    first = f"the first at {unit.removesuffix('s')} {when[0]:,.0f}"
+    return f"{style.count_of(len(when), 'alarm')} ({marks}), {first}"

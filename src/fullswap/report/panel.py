@@ -24,7 +24,7 @@ SMALLEST_DOT, DOTS_AREA, LARGEST_DOT = 7.0, 1200.0, (18.0, 55.0)
 """Least area of a dot, rough area of all together, and bounds for the largest, square points."""
 SAME_SIZE = 0.85
 """Dots that differ by less in area are drawn alike."""
-FULL, FAINTEST = 30.0, 0.4
+FULL, FAINTEST = 30.0, 0.7
 """Events of a group from which on its dot is opaque; opacity of the smallest."""
 
 

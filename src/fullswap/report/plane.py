@@ -12,6 +12,7 @@ from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.report import style
+from fullswap.report.names import place_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
 LONGEST_NAME = 26
 MOST_NAMED = 7
 """Forecasters that are named beside their dots; more of them get numbers and a key."""
-SPOTS = tuple(
-    (distance * math.cos(turn), distance * math.sin(turn), side)
-    for distance in (7.0, 14.0, 22.0, 30.0)
-    for turn, side in zip(
-        [k * math.pi / 4 for k in range(8)], [0.0, 0.0, 0.5, 1.0, 1.0, 1.0, 0.5, 0.0], strict=True
-    )
-)
-"""Where a name may stand: points right of and above its dot, and the share of it to the left."""
 SAME = 1e-9
 """Uncertainties as near as this belong to the same outcomes."""
 
@@ -132,38 +125,26 @@ def _draw_scores(ax: Axes, uncertainty: float) -> None:
 
 
 def _draw_names(ax: Axes, dots: Points, names: list[str]) -> None:
-    """Words beside the dots, each where it hides least of others, one after the other."""
+    """Words beside the dots, each nearer to its own than to others, or tied to it by a line."""
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    # Points of the page: the axes may still change their size a little.
+    if style.root_figure(ax).get_layout_engine() is not None:
+        # Axes get their size only now; dots lie nearer to each other than they would in a guess.
+        style.root_figure(ax).draw_without_rendering()
+    # Points of the page.
     width, height = 72 * style.inches_of(ax), 72 * style.inches_of(ax, wide=False)
     places = (dots - [left, bottom]) / [right - left, top - bottom] * [width, height]
-    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in places]
-    for (x, y), dot, name in zip(places, dots, names, strict=True):
-        long, tall = 1.1 * 72 * style.LETTER * len(name), 1.2 * style.SMALL
-        costs, boxes = [], []
-        for dx, dy, side in SPOTS:
-            x0, y0 = x + dx - side * long, y + dy - tall / 2
-            box = (x0, y0, x0 + long, y0 + tall)
-            outside = max(0.0, -x0, box[2] - width - 12, -y0, box[3] - height)
-            hidden = sum(_overlap(box, other) for other in taken)
-            costs.append(hidden + 40 * outside + 0.15 * math.hypot(dx, dy))
-            boxes.append(box)
-        best = int(np.argmin(costs))
-        taken.append(boxes[best])
-        dx, dy, side = SPOTS[best]
-        far = math.hypot(dx, dy) > 10
-        thread = dict(arrowstyle="-", color=style.line(), linewidth=0.5, shrinkA=0, shrinkB=3)
-        ax.annotate(
+    spots = place_names(places, [len(name) for name in names], (width, height))
+    for (dx, dy, side, tied), dot, name in zip(spots, dots, names, strict=True):
+        thread = dict(arrowstyle="-", color=style.line(), linewidth=0.7, shrinkA=1, shrinkB=0)
+        text = ax.annotate(
             name, tuple(dot), (dx, dy), textcoords="offset points", va="center", zorder=4,
             ha={0.0: "left", 0.5: "center", 1.0: "right"}[side], annotation_clip=False,
-            arrowprops=thread if far else None, **style.note(),
+            arrowprops=thread if tied else None, **style.note(),
         )  # fmt: skip
-
-
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    tall = min(one[3], other[3]) - max(one[1], other[1])
-    return max(wide, 0.0) * max(tall, 0.0)
+        if text.arrow_patch is not None:
+            text.arrow_patch.set_zorder(2)  # under the dots
+        # Else the axes would change their size again.
+        text.set_in_layout(False)
 
 
 def _write_key(ax: Axes, entries: list[str]) -> None:

@@ -156,7 +156,8 @@ def _draw(
             label="grid", gid="grid",
         )  # fmt: skip
     _draw_counts(counts, cells, dots, scale)
-    _label(main, counts, weighted, scale)
+    unit = "weight" if weighted else "rows" if cells.events < cells.rows else "events"
+    _label(main, counts, unit, scale)
     if ax is None:
         style.head(main, title, lines)
         style.root_figure(main).legend(
@@ -164,6 +165,11 @@ def _draw(
             columnspacing=1.4, borderpad=0, fontsize=style.SMALL, labelcolor=style.ink(),
             handlelength=1.6,
         )  # fmt: skip
+    elif title is None and main.figure.get_layout_engine() is not None and (
+        style.inches_of(main) >= ROOM_FOR_LEGEND
+    ):
+        # The layout makes room for it above, where it covers nothing.
+        style.legend_above(main, lines, handles=handles)
     else:
         style.head(main, title, lines, fold=True)
         if min(style.inches_of(main), style.inches_of(main, wide=False)) >= ROOM_FOR_LEGEND:
@@ -220,7 +226,7 @@ def _draw_counts(ax: Axes, cells: Cells, dots: Dots | Bins, scale: Scale) -> Non
     ax.stairs(heights, edges, fill=True, color=style.line(), gid="counts")
 
 
-def _label(main: Axes, counts: Axes, weighted: bool, scale: Scale) -> None:
+def _label(main: Axes, counts: Axes, unit: str, scale: Scale) -> None:
     for axes in (main, counts):
         style.tidy(axes)
     scale.dress(counts, y=False)
@@ -230,8 +236,8 @@ def _label(main: Axes, counts: Axes, weighted: bool, scale: Scale) -> None:
     # The strip is lower than a label of the usual size on small axes.
     small = style.inches_of(main, wide=False) < 3
     size: dict[str, Any] = dict(fontsize=style.SMALL - 1.5) if small else {}
-    counts.set_ylabel("weight" if weighted else "events", **size)
-    style.whole_ticks(counts, "y", 2, integer=not weighted)
+    counts.set_ylabel(unit, **size)
+    style.whole_ticks(counts, "y", 2, integer=unit != "weight")
 
 
 def _summary(events: Groups, dots: Dots, weighted: bool) -> list[str]:

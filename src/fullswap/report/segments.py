@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAMES = 0.42
-"""Share of the width that names may take; what is longer is cut."""
+NAMES = 0.5
+"""Share of the width that names may take; what is longer takes two lines, or is cut."""
+SHORTEST, WHOLE = 18, 28
+"""Letters of a line of a name at least, and of a value that is never cut."""
+WIDTH, HEAD, ROW, TALL_ROW = 5.6, 1.15, 0.235, 0.36
+"""Inches: width, all but the rows, a row, and a row whose name may have two lines."""
 
 
 class Segment(Protocol):
@@ -67,9 +72,10 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
     most = checks.whole("most", most, 1)
     if not len(segments):
         checks.refuse("segments", "have one segment at least", segments)
-    ranked = sorted(segments, key=lambda s: s.chance.high - s.error)
+    ranked = _ranked(segments)
     shown = ranked[:most]
-    ax = style.axes_of(ax, 5.6, 1.15 + 0.235 * len(shown))
+    if ax is None:
+        ax = style.axes_of(ax, WIDTH, HEAD + rows_height(segments, WIDTH, most))
     rows = np.arange(len(shown))
     error = 100 * np.array([segment.error for segment in shown])
     high = 100 * np.array([segment.chance.high for segment in shown])
@@ -88,9 +94,9 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
             ax.plot(error[chosen], rows[chosen], linestyle="", zorder=3, clip_on=False, **look)
     style.tidy(ax)
     ax.spines["left"].set_visible(False)
-    # Bold letters are a tenth wider.
-    letters = int(NAMES * style.inches_of(ax) / style.BESIDE / (1.1 * style.LETTER))
-    ax.set_yticks(rows, [_name(segment, letters) for segment in shown])
+    columns = _columns(segments)
+    letters = _letters(style.inches_of(ax) / style.BESIDE)
+    ax.set_yticks(rows, [_name(segment, letters, columns) for segment in shown], linespacing=1.0)
     ax.tick_params(axis="y", length=0)
     for name, bold in zip(ax.get_yticklabels(), flagged, strict=True):
         name.set_fontweight("bold" if bold else "normal")
@@ -100,13 +106,56 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
     rest = f"and {more:,} more" + (f", {hidden:,} of them flagged" if hidden else "")
     ax.set_xlabel("average error (points)" + (f"\n{rest}" if more else ""))
     lines = [f"{style.count_of(len(ranked), 'segment')}, worst first"]
+    if len(columns) == 1 and columns[0]:
+        lines[0] = f"{style.plain(columns[0], WHOLE)}: {lines[0]}"
     style.legend_above(ax, lines, over_names=True)
     return style.root_figure(ax)
 
 
-def _name(segment: Segment, letters: int) -> str:
-    name = f"{segment.column} = {segment.value}" if segment.column else str(segment.value)
-    events = f" ({segment.events:,})"
-    room = max(letters - len(events), 8)
-    # The value says more than the column does.
-    return style.plain(name if len(name) <= room else str(segment.value), room) + events
+def rows_height(segments: Sequence[Segment], width: float, most: int = 20) -> float:
+    """Inches that the rows of a picture of this width need."""
+    shown, columns = _ranked(segments)[:most], _columns(segments)
+    names = [_name(segment, _letters(width), columns) for segment in shown]
+    return len(shown) * (TALL_ROW if any("\n" in name for name in names) else ROW)
+
+
+def _ranked(segments: Sequence[Segment]) -> list[Segment]:
+    """The worst first."""
+    return sorted(segments, key=lambda s: s.chance.high - s.error)
+
+
+def _columns(segments: Sequence[Segment]) -> list[str]:
+    """What the events were parted by, each once."""
+    return list(dict.fromkeys(str(segment.column) for segment in segments))
+
+
+def _letters(width: float) -> int:
+    """Letters of a line of a name, where the whole picture is so wide."""
+    # Bold letters are a tenth wider.
+    return max(int(NAMES * width / (1.1 * style.LETTER)), SHORTEST)
+
+
+def _name(segment: Segment, letters: int, columns: Sequence[str]) -> str:
+    """Column, value and number of events, in two lines at most."""
+    events = f"({segment.events:,})"
+    value = " ".join(str(segment.value).split())
+    names = [value]
+    if len(columns) > 1 and segment.column:
+        # The value says more than the column does.
+        names.insert(0, f"{' '.join(str(segment.column).split())} = {value}")
+    for name in names:
+        # No line ends before the number of events.
+        lines = textwrap.wrap(f"{name}\xa0{events}", letters, break_long_words=False)
+        if len(lines) <= 2 and max(map(len, lines)) <= letters:
+            return _escaped("\n".join(lines))
+    room = max(letters - len(events) - 1, 8)
+    first, rest = value[:letters], value[letters:]
+    if not rest:
+        return _escaped(f"{first}\n{events}")
+    rest = rest if len(rest) <= room else rest[: room - 1] + "…"
+    return _escaped(f"{first}\n{rest}\xa0{events}")
+
+
+def _escaped(name: str) -> str:
+    """No dollar sign starts a formula."""
+    return name.replace("$", r"\$")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NOTABLE = 1.645
 """Standard errors beyond which a window is called too high or too low: one in ten by chance."""
+TALLEST = 2.5
+"""How far above the largest error the picture goes for the tolerance to be seen."""
 
 
 def draw_windows(
@@ -24,6 +26,7 @@ def draw_windows(
     *,
     labels: Sequence[str] | None = None,
     tolerance: float | None = None,
+    unit: str = "events",
     ax: Axes | None = None,
 ) -> Figure:
     """Average error in points, in windows of equal numbers of events.
@@ -39,7 +42,10 @@ def draw_windows(
     labels
         Time at the start of each window, written along the axis in place of numbers of events.
     tolerance
-        An error that does not matter, as a share; drawn as a dotted line.
+        An error beyond chance that does not matter, as a share: dotted steps that much above
+        those of chance.
+    unit
+        What windows hold: "events", or "rows" where several rows share an event.
     ax
         Axes to draw on, by default a new figure.
     """
@@ -69,27 +75,31 @@ def draw_windows(
             )  # fmt: skip
     rest = ~(high | low)
     ax.plot(middles[rest], error[rest], "o", markersize=size - 0.5, gid="dots", **look)
+    top = max(float(error.max()), float(chance.max()), 0.1)
     if tolerance is not None:
-        level = checks.number("tolerance", tolerance, least=0.0)
-        ax.axhline(
-            100 * level, color=style.ink(), linewidth=1.1, linestyle=":", gid="tolerance",
-            label="tolerance",
+        # It is about the error beyond chance, so it stands on top of what chance shows.
+        allowed = chance + 100 * checks.number("tolerance", tolerance, least=0.0)
+        ax.stairs(
+            allowed, edges, baseline=None, color=style.ink(), linewidth=1.1, linestyle=":",
+            zorder=2, gid="tolerance", label="chance + tolerance",
         )  # fmt: skip
+        # A tolerance far above all errors must not make them small.
+        top = max(top, min(float(allowed.max()), TALLEST * top))
     style.tidy(ax)
-    ax.set(xlim=(edges[0], edges[-1]), xlabel="events", ylabel="average error (points)")
-    ax.set_ylim(0, 1.1 * max(float(error.max()), float(chance.max()), 0.1))
+    ax.set(xlim=(edges[0], edges[-1]), xlabel=unit, ylabel="average error (points)")
+    ax.set_ylim(0, 1.1 * top)
     if labels is None:
         style.whole_ticks(ax, "x", 5)
     else:
         style.time_ticks(ax, [float(edge) for edge in edges[:-1]], labels)
         ax.set_xlabel("time")
-    style.legend_above(ax, [_summary(windows)])
+    style.legend_above(ax, [_summary(windows, unit)])
     return style.root_figure(ax)
 
 
-def _summary(windows: Windows) -> str:
+def _summary(windows: Windows, unit: str) -> str:
     sizes = windows.stop - windows.start
-    each = style.count_of(int(sizes[0]), "event")
+    each = style.count_of(int(sizes[0]), unit.removesuffix("s"))
     about = "of" if (sizes == sizes[0]).all() else "of about"
     above = int((windows.error > windows.chance).sum())
     windows_of = f"{style.count_of(len(sizes), 'window')} {about} {each}"
