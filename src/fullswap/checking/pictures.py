@@ -29,12 +29,15 @@ def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
         off = c.verdict in (MISCALIBRATED, LITTLE)
         since = e.since if off and began_late(c) else None
         return draw_evidence(
-            e.positions, e.history, threshold=threshold, since=since, labels=labels, ax=ax
-        )
+            e.positions, e.history, threshold=threshold, since=since, labels=labels,
+            unit=_unit(c), ax=ax,
+        )  # fmt: skip
     if kind == "windows":
         from fullswap.report.windows import draw_windows
 
-        return draw_windows(c.windows, labels=c.time_labels, tolerance=c.tolerance, ax=ax)
+        return draw_windows(
+            c.windows, labels=c.time_labels, tolerance=c.tolerance, unit=_unit(c), ax=ax
+        )
     if kind == "segments":
         from fullswap.report.segments import draw_segments
 
@@ -45,7 +48,8 @@ def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
         from fullswap.report.benefit import draw_benefit
 
         shown = both_cells(c)
-        return draw_benefit(shown["forecasts"], shown.get("recalibrated"), ax=ax)
+        happened = None if c.classes == 2 else "the likeliest class was right"
+        return draw_benefit(shown["forecasts"], shown.get("recalibrated"), happened=happened, ax=ax)
     if kind == "murphy":
         from fullswap.report.murphy import draw_murphy
 
@@ -55,6 +59,10 @@ def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
     if not c.by_class or c.top is None:
         checks.refuse("kind", "be another: this check has two classes", kind)
     return draw_classes([(p.label, p.curve, p.bins, p.cells) for p in [*c.by_class, c.top]])
+
+
+def _unit(c: Check) -> str:
+    return "events" if c.events == c.rows else "rows"
 
 
 def both_cells(c: Check) -> dict[str, Any]:
