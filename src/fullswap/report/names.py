@@ -81,7 +81,9 @@ def _cost(
         cost += 150 * (tied and their and _cross((dot, end), line))
     # A line that leaves its dot across another one says nothing.
     if tied:
-        cost += 150 * sum(_to_line(other, dot, end) < DOT < math.dist(dot, other) for other in others)
+        cost += 150 * sum(
+            _to_line(other, dot, end) < DOT < math.dist(dot, other) for other in others
+        )
         cost += 60 * sum(_to_line(other, dot, end) < math.dist(dot, other) - 1e-6 for other in others
                          if math.dist(dot, other) <= DOT)  # fmt: skip
     return cost
@@ -103,7 +105,9 @@ def _to_box(dot: tuple[float, float], box: Box) -> float:
     return math.hypot(wide, max(box[1] - dot[1], 0.0, dot[1] - box[3]))
 
 
-def _to_line(dot: tuple[float, float], start: tuple[float, float], end: tuple[float, float]) -> float:
+def _to_line(
+    dot: tuple[float, float], start: tuple[float, float], end: tuple[float, float]
+) -> float:
     """Distance of a point from a stretch of line."""
     x, y = end[0] - start[0], end[1] - start[1]
     along = ((dot[0] - start[0]) * x + (dot[1] - start[1]) * y) / max(x * x + y * y, 1e-12)
