@@ -284,12 +284,12 @@ def test_given_axes_are_used():
 
 def test_the_legend_covers_no_data_where_a_layout_makes_room():
     y, p = calibrated(10, seed=3)
-    figure = Figure(figsize=(4, 5.15), layout="constrained")
+    figure = Figure(figsize=(4, 5.6), layout="constrained")
     axes = figure.subplots()
     reliability_diagram(y, p, ax=axes)
     figure.savefig(io.BytesIO(), format="png")
     assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
-    assert axes.get_legend().get_window_extent().y1 <= 5.15 * figure.dpi
+    assert axes.get_legend().get_window_extent().y1 <= 5.6 * figure.dpi
     assert axes.child_axes[0].get_tightbbox().y0 >= 0
 
 

@@ -188,14 +188,15 @@ def test_near_dots_have_their_own_names(size, layout, step):
     pixels = {name: axes.transData.transform(place) for name, place in places.items()}
     found = {text.get_text(): text for text in plane_texts(figure) if text.get_text() in places}
     assert set(found) == set(places)
+    point = figure.dpi / 72
     for name, text in found.items():
         box = Text.get_window_extent(text)  # without its line
         gaps = {other: gap(pixel, box) for other, pixel in pixels.items()}
-        nearest = min(gaps, key=gaps.get)
-        assert nearest == name, (name, gaps)
         others = min(value for other, value in gaps.items() if other != name)
-        # Nearer by a clear margin, or tied.
-        assert others > gaps[name] + 0.5 * figure.dpi / 72 * 6 or text.arrow_patch is not None
+        # Nearer by a clear margin, or tied; where dots lie on each other, tied.
+        assert others > gaps[name] + 4 * point or text.arrow_patch is not None
+        apart = min(np.hypot(*(pixels[name] - pixels[o])) for o in places if o != name)
+        assert others > gaps[name] or apart < 6.5 * point, (name, gaps)
 
 
 def test_infinite_scores_and_other_outcomes():

@@ -80,7 +80,7 @@ READINGS = {
 WIDTH = 4.0
 """Inches: little more than the width of a phone."""
 HEIGHTS = {
-    "reliability": 5.15,
+    "reliability": 5.2,
     "evidence": 3.3,
     "windows": 3.3,
     "segments": 1.3,
@@ -188,8 +188,9 @@ def _evidence(check: Any) -> str:
 def _windows(check: Any) -> str:
     error, chance = check.windows.error, check.windows.chance
     return (
-        f"Errors in {len(error)} windows of equal numbers of {unit_of(check)}: from {points(error.min())} to "
-        f"{points(error.max())}; {int((error > chance).sum())} of them are above the "
+        f"Errors in {len(error)} windows of equal numbers of {unit_of(check)}: from "
+        f"{points(error.min())} to {points(error.max())}; "
+        f"{int((error > chance).sum())} of them are above the "
         f"{points(chance.mean())} that chance alone would show."
     )
 
