@@ -154,13 +154,13 @@ def test_counts_of_continuous_forecasts_are_a_histogram():
 
 
 def test_small_groups_fade():
-    counts = [2, 8, 40, 400]
+    counts = [2, 8, 20, 400]
     p = np.repeat([0.2, 0.4, 0.6, 0.8], counts)
     y = np.concatenate(
         [np.arange(n) < round(n * f) for n, f in zip(counts, (0.2, 0.4, 0.6, 0.8), strict=True)]
     )
     opacity = dots(reliability_diagram(y, p))["observed"].get_facecolor()[:, 3]
-    np.testing.assert_allclose(opacity, [0.4, (8 / 30) ** 0.5, 1, 1])
+    np.testing.assert_allclose(opacity, [0.7, 0.7, (20 / 30) ** 0.5, 1])
 
 
 def test_a_record_stands_for_what_it_issued():
@@ -280,6 +280,17 @@ def test_given_axes_are_used():
     # All that is written lies within the figure.
     box = first.child_axes[0].get_tightbbox()
     assert box.y0 >= 0 and box.x0 >= 0
+
+
+def test_the_legend_covers_no_data_where_a_layout_makes_room():
+    y, p = calibrated(10, seed=3)
+    figure = Figure(figsize=(4, 5.6), layout="constrained")
+    axes = figure.subplots()
+    reliability_diagram(y, p, ax=axes)
+    figure.savefig(io.BytesIO(), format="png")
+    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
+    assert axes.get_legend().get_window_extent().y1 <= 5.6 * figure.dpi
+    assert axes.child_axes[0].get_tightbbox().y0 >= 0
 
 
 def test_counts_take_a_strip_of_axes_without_a_layout():

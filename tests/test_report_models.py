@@ -4,6 +4,8 @@ import io
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.report import draw_benefit, draw_murphy, draw_plane
@@ -49,6 +51,12 @@ def test_benefit_of_rare_events_shows_low_thresholds():
     figure = draw_benefit(RARE)
     assert 0.03 <= figure.axes[0].get_xlim()[1] < 0.1
     assert f"{100 * RARE.yes.sum() / RARE.total:.3g} of 100 events happened" in all_words(figure)
+
+
+def test_benefit_says_what_happened():
+    shown = all_words(draw_benefit(CELLS, happened="the likeliest class was right"))
+    rate = f"{100 * Y.mean():.3g} of 100 events"
+    assert f"the likeliest class was right in {rate}" in shown and "happened" not in shown
 
 
 @pytest.mark.parametrize(("y", "p"), [([0.0], [0.0]), ([1.0], [1.0]), ([0.0, 1.0], [0.2, 0.9])])
@@ -157,6 +165,38 @@ def test_names_keep_apart_and_inside():
     assert sum(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k]) == 0
     width, height = figure.get_size_inches() * figure.dpi
     assert all(box.x0 >= 0 and box.x1 <= width and box.y1 <= height for box in boxes)
+
+
+def gap(point, box):
+    """Pixels from a point to a box."""
+    wide = max(box.x0 - point[0], 0, point[0] - box.x1)
+    return np.hypot(wide, max(box.y0 - point[1], 0, point[1] - box.y1))
+
+
+@pytest.mark.parametrize("size", [(2.4, 2.2), (4, 3.4), (6, 4.5)])
+@pytest.mark.parametrize("layout", ["constrained", None])
+@pytest.mark.parametrize("step", [(1, 0), (-1, 0.3), (0.3, 1), (0.5, -1), (-0.4, -0.7)])
+def test_near_dots_have_their_own_names(size, layout, step):
+    places = {"a": (0.010, 0.050), "base": (0.03, 0.03)}
+    places |= {name: (0.010 + k * step[0] * 0.0012, 0.050 + k * step[1] * 0.0012)
+               for name, k in (("b", 1), ("c", 2))}  # fmt: skip
+    given = {n: ScoreDecomposition(0.25 + x - y, x, y, 0.25) for n, (x, y) in places.items()}
+    figure = Figure(figsize=size, layout=layout)
+    axes = figure.subplots()
+    draw_plane(given, ax=axes)
+    figure.savefig(io.BytesIO(), format="png")
+    pixels = {name: axes.transData.transform(place) for name, place in places.items()}
+    found = {text.get_text(): text for text in plane_texts(figure) if text.get_text() in places}
+    assert set(found) == set(places)
+    point = figure.dpi / 72
+    for name, text in found.items():
+        box = Text.get_window_extent(text)  # without its line
+        gaps = {other: gap(pixel, box) for other, pixel in pixels.items()}
+        others = min(value for other, value in gaps.items() if other != name)
+        # Nearer by a clear margin, or tied; where dots lie on each other, tied.
+        assert others > gaps[name] + 4 * point or text.arrow_patch is not None
+        apart = min(np.hypot(*(pixels[name] - pixels[o])) for o in places if o != name)
+        assert others > gaps[name] or apart < 6.5 * point, (name, gaps)
 
 
 def test_infinite_scores_and_other_outcomes():

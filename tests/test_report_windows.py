@@ -6,10 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 
 from fullswap.metrics.chance import Chance
 from fullswap.metrics.windows import Windows
 from fullswap.report import draw_segments, draw_windows
+from fullswap.report.segments import rows_height
 from fullswap.report.style import VERMILION
 from pictures import all_words, artist
 
@@ -31,13 +33,18 @@ def test_windows_in_points():
     np.testing.assert_allclose(chance.get_data().values, 100 * given.chance)
     np.testing.assert_array_equal(chance.get_data().edges, np.arange(13) * 100)
     (tolerance,) = artist(figure, "tolerance")
-    assert tolerance.get_ydata()[0] == 2.0 and tolerance.get_linestyle() == ":"
+    np.testing.assert_allclose(tolerance.get_data().values, 100 * given.chance + 2)
+    assert tolerance.get_linestyle() == ":" and not tolerance.get_fill()
+    assert "chance + tolerance" in all_words(figure)
     assert figure.axes[0].get_ylabel() == "average error (points)"
     above = (given.error > given.chance).sum()
     wanted = f"12 windows of 100 events; {above} above chance, 6 expected"
     assert wanted in all_words(figure)
     low, high = figure.axes[0].get_ylim()
     assert low == 0 and high > 100 * given.error.max()
+    assert draw_windows(given, tolerance=1.0).axes[0].get_ylim()[1] < 3 * high
+    rows = draw_windows(given, unit="rows")
+    assert rows.axes[0].get_xlabel() == "rows" and "12 windows of 100 rows" in all_words(rows)
 
 
 def test_triangles_say_which_way():
@@ -98,8 +105,11 @@ def names(figure):
 
 def test_segments_are_ranked_by_certain_error():
     figure = draw_segments(GIVEN)
-    assert [name.split("= ")[1].split(" ")[0] for name in names(figure)] == ORDER
-    assert "device = bad (12,345)" in names(figure)
+    assert [name.split("\xa0")[0] for name in names(figure)] == ORDER
+    assert "bad\xa0(12,345)" in names(figure)
+    assert "device: 4 segments, worst first" in all_words(figure)
+    several = draw_segments([*GIVEN, segment("x", 0.01, 0.02, column="region")])
+    assert "device = bad\xa0(12,345)" in names(several)
     low, high = figure.axes[0].get_ylim()
     assert low > high  # the first row is at the top
     bars = artist(figure, "chance")
@@ -123,7 +133,7 @@ def test_flagged_segments_differ_in_shape_and_weight():
 def test_the_rest_is_counted():
     many = [segment(str(k), 0.1 + k / 1000, 0.05, flagged=k % 2 == 0) for k in range(51)]
     figure = draw_segments(many)
-    assert len(names(figure)) == 20 and names(figure)[0].startswith("device = 50")
+    assert len(names(figure)) == 20 and names(figure)[0].startswith("50\xa0")
     assert "and 31 more, 16 of them flagged" in figure.axes[0].get_xlabel()
     assert "51 segments, worst first" in all_words(figure)
     assert "more" not in draw_segments(many[:5]).axes[0].get_xlabel()
@@ -134,9 +144,28 @@ def test_long_names_and_dollars():
     odd = [segment("from $5 to $9", 0.1, 0.05), segment("x" * 200, 0.1, 0.06, column="")]
     figure = draw_segments(odd)
     figure.savefig(io.BytesIO(), format="svg")
-    assert names(figure)[0] == r"device = from \$5 to \$9 (100)"
-    assert "…" in names(figure)[1] and len(names(figure)[1]) < 50
+    assert names(figure)[0] == "device = from \\$5 to \\$9\xa0(100)"
+    assert "…" in names(figure)[1] and max(map(len, names(figure)[1].split("\n"))) < 45
+    assert names(figure)[1].count("\n") == 1
     with pytest.raises(ValueError, match="segments must have one segment at least"):
         draw_segments([])
     with pytest.raises(ValueError, match="most must be a whole number >= 1, got 0"):
         draw_segments(GIVEN, most=0)
+
+
+@pytest.mark.parametrize("width", [4.0, 5.6])
+def test_names_that_begin_alike_stay_apart(width):
+    leagues = ["English League Championship", "English League One", "English League Two",
+               "South African Premier League", "x" * 28]  # fmt: skip
+    given = [segment(name, 0.1, 0.05, flagged=True, events=12_345) for name in leagues]
+    figure = Figure(figsize=(width, 1.3 + rows_height(given, width)), layout="constrained")
+    axes = figure.subplots()
+    draw_segments(given, ax=axes)
+    figure.savefig(io.BytesIO(), format="png")
+    whole = [name.replace("\n", "").replace(" ", "") for name in names(figure)]
+    for league in leagues:
+        assert any(name.startswith(league.replace(" ", "")) for name in whole), league
+    boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+    assert min(box.x0 for box in boxes) >= 0
+    assert axes.get_window_extent().width > 0.3 * width * figure.dpi

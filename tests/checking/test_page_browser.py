@@ -4,7 +4,12 @@ import pytest
 
 from browser import chromium
 from checking.sample_check import HOSTILE, comparison, sample
-from fullswap.checking.page import fragment_of, page_of, page_of_comparison
+from fullswap.checking.page import (
+    fragment_of,
+    fragment_of_comparison,
+    page_of,
+    page_of_comparison,
+)
 
 CONTRASTS = """() => {
   const parse = c => {
@@ -44,13 +49,18 @@ HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6')]
 OVERFLOW = "() => [document.scrollingElement.scrollWidth, innerWidth]"
 NAMELESS = """() => [...document.querySelectorAll('svg:not([aria-hidden=true])')]
   .filter(s => s.getAttribute('role') != 'img' || !s.getAttribute('aria-label')).length"""
-OUTSIDE = """() => [...document.querySelectorAll(':not(.scroll) > svg.picture')].flatMap(svg => {
+OUTSIDE = """() => [...document.querySelectorAll('svg.picture')].flatMap(svg => {
   const box = svg.parentElement.getBoundingClientRect()
   const cut = b => b.left < box.left || b.right > box.right
     || b.top < box.top || b.bottom > box.bottom
   return [...svg.querySelectorAll('text')]
     .filter(t => cut(t.getBoundingClientRect())).map(t => t.textContent)
 })"""
+CUT = """() => [...document.querySelectorAll('.table, .table td, .table th, .panels')]
+  .filter(e => e.scrollWidth > e.clientWidth + 1 && !e.closest('thead'))
+  .map(e => e.textContent.slice(0, 40))"""
+PANELS = """() => [...document.querySelectorAll('.panels svg')]
+  .map(e => e.getBoundingClientRect()).map(b => [Math.round(b.left), b.width])"""
 FOCUS = """() => {
   const e = document.activeElement, s = getComputedStyle(e)
   return [e.getAttribute('role'), s.outlineStyle, parseFloat(s.outlineWidth),
@@ -72,6 +82,8 @@ def files(tmp_path_factory):
         "page": page_of(sample()),
         "odd": page_of(odd, title="w" * 200),
         "comparison": page_of_comparison(comparison(["base", "w" * 200])),
+        "card": "<!doctype html><title>n</title>"
+        f"{fragment_of_comparison(comparison(['base', 'a longer name']))}",
         "notebook": f"<!doctype html><title>n</title>{fragment_of(sample())}",
     }
     for name, text in texts.items():
@@ -102,7 +114,7 @@ def opened(browser, files):
     assert len(requests) == len(contexts)
 
 
-@pytest.mark.parametrize("name", ["page", "odd", "comparison", "notebook"])
+@pytest.mark.parametrize("name", ["page", "odd", "comparison", "notebook", "card"])
 def test_fits_phones_and_desks(opened, name):
     tab = opened(name, viewport={"width": 360, "height": 740})
     for width in (360, 768, 1280):
@@ -112,8 +124,16 @@ def test_fits_phones_and_desks(opened, name):
     assert tab.evaluate(OUTSIDE) == []
 
 
+def test_a_card_of_models_fits_a_phone(opened):
+    tab = opened("card", viewport={"width": 360, "height": 740})
+    assert tab.evaluate("() => { const e = document.querySelector('.models');"
+                        " return [e.scrollWidth <= e.clientWidth, e.clientWidth > 200] }") == [
+        True, True,
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["page", "comparison", "notebook"])
+@pytest.mark.parametrize("name", ["page", "comparison", "notebook", "card"])
 def test_contrast(opened, name, theme):
     found = opened(name, color_scheme=theme).evaluate(CONTRASTS)
     assert sum(inside for _, inside, _ in found) > 5
@@ -139,10 +159,26 @@ def test_same_text_without_scripts(opened):
 
 
 def test_tables_scroll_by_keyboard_with_visible_focus(opened):
-    tab = opened("page", viewport={"width": 360, "height": 740})
+    tab = opened("page", viewport={"width": 660, "height": 740})
     tab.keyboard.press("Tab")
     focused = tab.evaluate(FOCUS)
     assert focused == ["region", "solid", 3, True]
+
+
+@pytest.mark.parametrize("name", ["page", "odd", "comparison"])
+def test_tables_and_panels_need_no_scrolling_on_phones(opened, name):
+    tab = opened(name, viewport={"width": 360, "height": 740})
+    assert tab.locator(".table").count() >= 1
+    assert tab.evaluate(CUT) == []
+    shown = tab.locator("table.stacked td").first
+    assert shown.evaluate("e => getComputedStyle(e, '::before').content") in (
+        '"Miscalibrated"', '"Verdict"',
+    )  # fmt: skip
+    panels = tab.evaluate(PANELS)
+    assert len(panels) == (4 if name == "odd" else 0)
+    assert len({left for left, _ in panels}) <= 1 and all(width > 200 for _, width in panels)
+    tab.set_viewport_size({"width": 1280, "height": 740})
+    assert len({left for left, _ in tab.evaluate(PANELS)}) == (4 if name == "odd" else 0)
 
 
 def test_paper_is_white_in_dark_theme(opened):

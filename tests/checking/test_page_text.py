@@ -12,11 +12,21 @@ import pytest
 
 from checking.sample_check import HOSTILE, comparison, sample
 from fullswap import __version__
-from fullswap.checking.page import fragment_of, page_of, page_of_comparison
-from fullswap.checking.page_parts import KINDS, which_way
+from fullswap.checking.page import (
+    fragment_of,
+    fragment_of_comparison,
+    page_of,
+    page_of_comparison,
+)
+from fullswap.checking.page_parts import KINDS, settings_of, which_way
+from fullswap.checking.page_parts_words import raised
+from fullswap.checking.settings import Settings
+from fullswap.checking.words import evidence_text
 from fullswap.metrics.chance import Chance
 from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.metrics.cox import Cox
+from fullswap.report import draw_evidence
+from pictures import all_words
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -120,9 +130,9 @@ def test_numbers_in_words():
     check.evidence.log10_most, check.evidence.log10, check.evidence.most_at = 3.6021, 1.5, 1299
     text = Reader(page_of(check)).text
     for said in ("4.1 points on average", "Chance alone would show 1.9.", "2.6 points or more",
-                 "0.4 points too high", "−1.5 to 2.3 points", "Over-confident", "0.55 to 0.67",
-                 "0.0123 of a Brier score of 0.212", "Chance alone would show 0.0021.",
-                 "− Discrimination 0.0571", "Recalibrated online 0.204 0.590", "2,000 rows",
+                 "0.4 points too high", "−1.6 to 2.4 points", "Over-confident", "0.55 to 0.67",
+                 "0.0123 of a Brier score of 0.2120", "Chance alone would show 0.0021.",
+                 "− Discrimination 0.0571", "Recalibrated online 0.2043 0.5900", "2,000 rows",
                  "1 in 4,000 at most", "4,000 : 1 at 16 March 2026", "Evidence now 31 : 1",
                  "20 : 1 or more", "One look only 0.1 %"):  # fmt: skip
         assert said in text, said
@@ -173,8 +183,12 @@ def test_a_class_grid_and_many_segments():
     assert sum("flagged" in a.get("class", "") for a in read.all("tr")) == 2
     assert sum(word == "s49" for word in read.text.split()) >= 1 and " s50 " not in read.text
     assert any(
-        "Reliability diagrams of 4 classes" in a.get("aria-label", "") for a in read.all("svg")
+        "Reliability diagrams of 4 classes" in a.get("aria-label", "") for a in read.all("div")
     )
+    labels = [a.get("aria-label", "") for a in read.all("svg")]
+    assert sum(label.startswith("Reliability diagram of class") for label in labels) == 4
+    # Only a bound is known for several classes.
+    assert "One look only" not in read.text and "How sure?" in read.text
 
 
 def test_what_cannot_be_known_is_said():
@@ -184,6 +198,7 @@ def test_what_cannot_be_known_is_said():
     )
     check.log_loss = ScoreDecomposition(float("inf"), float("inf"), 0.1, 0.7)
     check.evidence.impossible = np.arange(3, 30)
+    check.row_of = lambda row: row + 1
     check.evidence.log10_most = 0.0
     text = Reader(page_of(check)).text
     assert "these events cannot tell" in text
@@ -204,7 +219,46 @@ def test_what_cannot_be_known_is_said():
 )  # fmt: skip
 def test_which_way(bias, slope, word):
     cox = Cox(bias, 0.01, 0, 0.1, slope, None if slope is None else 0.1)
-    assert which_way(SimpleNamespace(cox=cox, classes=2)).value == word
+    for verdict in ("miscalibrated", "miscalibrated, but little"):
+        made = SimpleNamespace(cox=cox, classes=2, verdict=verdict)
+        assert which_way(made).value == word
+    # Without evidence no way is named, but the numbers stay.
+    for verdict in ("no evidence of miscalibration", "too little data to say"):
+        quiet = which_way(SimpleNamespace(cox=cox, classes=2, verdict=verdict))
+        assert quiet.value == "No clear way" and quiet.lines == which_way(made).lines
+        assert not {"more often", "less often", "bear out"} & set(quiet.beside.split(" than "))
+
+
+def test_settings_in_words():
+    made = fs_settings(delay=3, step=0.05, level=0.01)
+    said = dict(settings_of(SimpleNamespace(settings=made | {"other": 7})))
+    assert said == {
+        "Bins of the average error": "cube root of the events, of equal mass",
+        "Tolerance, beyond chance": "2 points", "Called miscalibrated by mistake": "at most 1 %",
+        "Forecasts are rounded to": "multiples of 0.05", "Outcomes late by": "3 rows",
+        "Band of the curve holds": "at each forecast", "Recalibrating online": "tried",
+        "Seed of the drawn records": "0", "Counts as evidence": "100 : 1 or more", "other": "7",
+    }  # fmt: skip
+    odd = fs_settings(n_bins=12, strategy="uniform", band="simultaneous", recalibrate=False)
+    said = dict(settings_of(SimpleNamespace(settings=odd)))
+    assert said["Bins of the average error"] == "12, of equal width"
+    assert said["Band of the curve holds"] == "for the whole curve"
+    assert said["Forecasts are rounded to"] == "not at all"
+
+
+def fs_settings(**changes):
+    made = Settings(**changes)
+    return made.to_dict() | {"threshold": made.threshold}
+
+
+@pytest.mark.parametrize("log10", [-5.5, -1.18, -0.3, 0.0, 0.77, 1.292, 3.7, 7.77, 11.99, 25.3])
+def test_evidence_is_written_as_in_the_text(log10):
+    check = sample((), drawn=False)
+    check.evidence.log10, check.evidence.log10_most = log10, max(log10, 0.5)
+    said = raised(evidence_text(log10))
+    assert f"Evidence now {said} " in Reader(page_of(check)).text.replace("\xa0", " ")
+    picture = draw_evidence([1, 2], [0.0, log10])
+    assert f"now {said}, largest" in all_words(picture).replace("\xa0", " ")
 
 
 def test_verdicts_differ_in_shape_and_word():
@@ -216,8 +270,10 @@ def test_verdicts_differ_in_shape_and_word():
     assert len(glyphs) == len(KINDS) == 4
 
 
-def test_fragment_keeps_its_styles_to_itself():
-    html = fragment_of(sample())
+@pytest.mark.parametrize("which", ["one", "several"])
+def test_fragment_keeps_its_styles_to_itself(which):
+    html = fragment_of(sample()) if which == "one" else fragment_of_comparison(comparison())
+    Reader(html)
     assert not re.search(r"<(html|body|head|main|h1|h2)\b", html)
     assert len(html) < 80_000
     css = re.search(r"<style>(.*?)</style>", html, re.S)[1]
@@ -236,6 +292,20 @@ def test_comparison():
     assert all(name in read.text for name in names)
     assert len(read.all("figure")) == 4
     assert "best score" in read.text
+
+
+def test_card_of_a_comparison():
+    names = ["base", HOSTILE[0], "third"]
+    made = comparison(names)
+    html = fragment_of_comparison(made)
+    read = Reader(html)
+    assert made.sentence in read.text and not read.all("script")
+    for name, check in made.checks.items():
+        assert name in read.text and f"{check.brier.score:.4f}" in read.text
+    (plane,) = [a for a in read.all("svg") if "picture" in a["class"]]
+    assert plane["aria-label"].startswith("3 models by miscalibration")
+    made.checks = {f"m{k}": made.checks["base"] for k in range(23)}
+    assert "3 more models are not shown" in Reader(fragment_of_comparison(made)).text
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])

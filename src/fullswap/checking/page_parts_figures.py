@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -79,7 +80,7 @@ READINGS = {
 WIDTH = 4.0
 """Inches: little more than the width of a phone."""
 HEIGHTS = {
-    "reliability": 5.4,
+    "reliability": 5.2,
     "evidence": 3.3,
     "windows": 3.3,
     "segments": 1.3,
@@ -114,7 +115,7 @@ def picture_of(check: Any, kind: str, palette: Palette, name: str = "f") -> Pict
     title, reading = READINGS[kind]
     label = LABELS[kind](check)
     if kind == "classes":
-        return Picture(kind, title, label, reading, _classes_svg(check, palette, f"{name}-{kind}"))
+        return Picture(kind, title, label, reading, _panels(check, label, palette, name))
     svg = themed_svg(lambda: drawn(check, kind), f"{name}-{kind}", label, palette)
     return Picture(kind, title, label, reading, svg)
 
@@ -130,7 +131,7 @@ def drawn(check: Any, kind: str) -> Figure:
     return figure
 
 
-def _classes_svg(check: Any, palette: Palette, name: str) -> str:
+def _panels(check: Any, label: str, palette: Palette, name: str) -> str:
     """A drawing for each class, so that a page sets as many side by side as there is room for."""
     given = [*check.by_class, *([] if check.top is None else [check.top])]
     parts = [(str(part.label), part.curve, part.bins, part.cells) for part in given]
@@ -138,12 +139,12 @@ def _classes_svg(check: Any, palette: Palette, name: str) -> str:
 
     def one(place: int) -> str:
         part = shown[place]
-        label = f"Reliability diagram of {part[0]}: {points(part[2].error)} off on average."
-        return themed_svg(lambda: draw_class(part), f"{name}-{place}", label, palette)
+        said = f"Reliability diagram of {part[0]}: {points(part[2].error)} off on average."
+        return themed_svg(lambda: draw_class(part), f"{name}-class-{place}", said, palette)
 
     drawings = "".join(map(one, range(len(shown))))
     rest = f"<p>And {more:,} more.</p>" if more else ""
-    return f'<div class="panels">{drawings}</div>{rest}'
+    return f'<div class="panels" role="group" aria-label="{escape(label)}">{drawings}</div>{rest}'
 
 
 def _reliability(check: Any) -> str:
@@ -187,8 +188,9 @@ def _evidence(check: Any) -> str:
 def _windows(check: Any) -> str:
     error, chance = check.windows.error, check.windows.chance
     return (
-        f"Errors in {len(error)} windows of equal numbers of {unit_of(check)}: from {points(error.min())} to "
-        f"{points(error.max())}; {int((error > chance).sum())} of them are above the "
+        f"Errors in {len(error)} windows of equal numbers of {unit_of(check)}: from "
+        f"{points(error.min())} to {points(error.max())}; "
+        f"{int((error > chance).sum())} of them are above the "
         f"{points(chance.mean())} that chance alone would show."
     )
 

@@ -25,6 +25,8 @@ STEPS = 1, 2, 3, 5
 MOST_TICKS = 7
 WRITTEN_OUT = 2
 """Powers of ten up to here are written with all their zeros along the axis."""
+LEAST = -300
+"""Powers of ten below which numbers have no room for the evidence itself."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_ALARMS = 15
 """Alarms that are marked on the line itself; more of them are marked below."""
@@ -121,7 +123,9 @@ def odds(log10: float) -> str:
     """
     from fullswap.checking.words import evidence_text
 
-    said = re.sub(r"\^(\d+)", lambda power: power[1].translate(RAISED), evidence_text(log10))
+    said = f"10^{math.floor(log10)} : 1" if log10 < LEAST else evidence_text(log10)
+    said = re.sub(r"(?<=\d)e(-\d+)", lambda power: f" · 10^{int(power[1])}", said)
+    said = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(RAISED), said)
     return said.replace(" ", "\xa0")
 
 

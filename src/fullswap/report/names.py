@@ -9,11 +9,13 @@ from itertools import combinations
 from fullswap.base.protocols import Points
 from fullswap.report import style
 
+Place = tuple[float, float]
+Line = tuple[Place, Place]
 Box = tuple[float, float, float, float]
 Spot = tuple[float, float, float, bool]
 """Points to the right and up from the dot, share of the name to the left, whether tied to it."""
 
-TURNS = [(k * math.pi / 8, (0.5 if k % 8 == 4 else float(4 < k < 12))) for k in range(16)]
+TURNS = [(k * math.pi / 12, (0.5 if k % 12 == 6 else float(6 < k < 18))) for k in range(24)]
 """Directions, and the share of a name that stands to the left of its anchor."""
 DISTANCES = 8.0, 15.0, 24.0, 34.0, 46.0
 TIED = 12.0
@@ -22,10 +24,13 @@ DOT = 4.0
 """Half the room of a dot."""
 CLEAR = 6.0
 """Points by which other dots are farther from a name than its own, for it to need no line."""
+SURE = 1.0
+"""Points by which other dots are farther at least, also from names with a line."""
 ROUNDS = 4
+"""Times that each name may move."""
 
 
-def place_names(places: Points, letters: Sequence[int], size: tuple[float, float]) -> list[Spot]:
+def place_names(places: Points, letters: Sequence[int], size: Place) -> list[Spot]:
     """A spot for each name beside dots at these places, in points, on axes of this size.
 
     Each name in turn takes the spot that hides least, is nearest to its dot, and no other dot's;
@@ -47,7 +52,7 @@ def place_names(places: Points, letters: Sequence[int], size: tuple[float, float
 
 
 def _option(
-    dot: tuple[float, float], others: list[tuple[float, float]], turn: tuple[float, float],
+    dot: Place, others: list[Place], turn: Place,
     far: float, letters: int,
 ) -> tuple[Spot, Box]:  # fmt: skip
     angle, side = turn
@@ -61,17 +66,18 @@ def _option(
 
 
 def _cost(
-    dot: tuple[float, float], others: list[tuple[float, float]],
-    taken: list[tuple[tuple[float, float], Spot, Box]], spot: Spot, box: Box,
-    size: tuple[float, float],
+    dot: Place, others: list[Place],
+    taken: list[tuple[Place, Spot, Box]], spot: Spot, box: Box,
+    size: Place,
 ) -> float:  # fmt: skip
     dx, dy, _, tied = spot
     end = dot[0] + dx, dot[1] + dy
     outside = max(0.0, -box[0], box[2] - size[0], -box[1], box[3] - size[1])
     own, nearest = _to_box(dot, box), min((_to_box(o, box) for o in others), default=math.inf)
-    cost = 40 * outside + 0.3 * math.hypot(dx, dy) + 12 * tied
+    # Of spots that are as good, right of the dot.
+    cost = 40 * outside + 0.3 * math.hypot(dx, dy) + 12 * tied + 0.02 * (abs(dy) - dx)
     # Worst of all: a name that stands nearer to another dot.
-    cost += 400 if nearest <= own else 0
+    cost += 200 * (nearest <= own) + 60 * min(max(own + SURE - nearest, 0.0), 6.0)
     cost += 8 * sum(_overlap(box, _round(other)) for other in [dot, *others])
     for anchor, (tx, ty, _, their), their_box in taken:
         cost += 8 * _overlap(box, their_box)
@@ -81,13 +87,13 @@ def _cost(
         cost += 150 * (tied and their and _cross((dot, end), line))
     # A line that leaves its dot across another one says nothing.
     if tied:
-        cost += 150 * sum(_to_line(other, dot, end) < DOT < math.dist(dot, other) for other in others)
-        cost += 60 * sum(_to_line(other, dot, end) < math.dist(dot, other) - 1e-6 for other in others
-                         if math.dist(dot, other) <= DOT)  # fmt: skip
+        for other in others:
+            apart, passed = math.dist(dot, other), _to_line(other, dot, end)
+            cost += 150 * (passed < DOT < apart) + 60 * (apart <= DOT and passed < apart - 1e-6)
     return cost
 
 
-def _round(dot: tuple[float, float]) -> Box:
+def _round(dot: Place) -> Box:
     return dot[0] - DOT, dot[1] - DOT, dot[0] + DOT, dot[1] + DOT
 
 
@@ -97,13 +103,13 @@ def _overlap(one: Box, other: Box) -> float:
     return max(wide, 0.0) * max(tall, 0.0)
 
 
-def _to_box(dot: tuple[float, float], box: Box) -> float:
+def _to_box(dot: Place, box: Box) -> float:
     """Distance of a point from a box."""
     wide = max(box[0] - dot[0], 0.0, dot[0] - box[2])
     return math.hypot(wide, max(box[1] - dot[1], 0.0, dot[1] - box[3]))
 
 
-def _to_line(dot: tuple[float, float], start: tuple[float, float], end: tuple[float, float]) -> float:
+def _to_line(dot: Place, start: Place, end: Place) -> float:
     """Distance of a point from a stretch of line."""
     x, y = end[0] - start[0], end[1] - start[1]
     along = ((dot[0] - start[0]) * x + (dot[1] - start[1]) * y) / max(x * x + y * y, 1e-12)
@@ -111,11 +117,8 @@ def _to_line(dot: tuple[float, float], start: tuple[float, float], end: tuple[fl
     return math.dist(dot, (start[0] + along * x, start[1] + along * y))
 
 
-Line = tuple[tuple[float, float], tuple[float, float]]
-
-
 def _cross(one: Line, other: Line) -> bool:
-    def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    def turn(a: Place, b: Place, c: Place) -> float:
         return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
     (a, b), (c, d) = one, other

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 ROOM_FOR_LEGEND = 2.9
 """Inches a side of given axes from which on a legend fits into their emptier corner."""
+ROOM_ABOVE, ROOM_OF_LINE = 0.3, 0.17
+"""Inches by which given axes are taller than wide for the legend to stand above the square, and
+so much more for each line over it."""
 
 
 def reliability_diagram(
@@ -165,10 +168,7 @@ def _draw(
             columnspacing=1.4, borderpad=0, fontsize=style.SMALL, labelcolor=style.ink(),
             handlelength=1.6,
         )  # fmt: skip
-    elif title is None and main.figure.get_layout_engine() is not None and (
-        style.inches_of(main) >= ROOM_FOR_LEGEND
-    ):
-        # The layout makes room for it above, where it covers nothing.
+    elif title is None and _has_room_above(main, lines):
         style.legend_above(main, lines, handles=handles)
     else:
         style.head(main, title, lines, fold=True)
@@ -180,6 +180,14 @@ def _draw(
                 handlelength=1.4, facecolor=style.paper(), borderpad=0.2, labelspacing=0.3,
             )  # fmt: skip
     return style.root_figure(main)
+
+
+def _has_room_above(ax: Axes, lines: list[str]) -> bool:
+    """Whether a layout will make room for a legend above, where it covers nothing."""
+    wide, tall = style.inches_of(ax), style.inches_of(ax, wide=False)
+    arranged = style.root_figure(ax).get_layout_engine() is not None
+    needed = ROOM_ABOVE + ROOM_OF_LINE * len(style.folded(ax, lines))
+    return arranged and wide >= ROOM_FOR_LEGEND and tall >= wide + needed
 
 
 def _axes(ax: Axes | None, lines: int, titled: bool, legend_rows: int) -> tuple[Axes, Axes]:
