@@ -12,6 +12,7 @@ import pytest
 
 from checking.sample_check import HOSTILE, comparison, sample
 from fullswap import __version__
+from fullswap.base.amounts import evidence_text
 from fullswap.checking.page import (
     fragment_of,
     fragment_of_comparison,
@@ -21,7 +22,6 @@ from fullswap.checking.page import (
 from fullswap.checking.page_parts import KINDS, settings_of, which_way
 from fullswap.checking.page_parts_words import raised
 from fullswap.checking.settings import Settings
-from fullswap.checking.words import evidence_text
 from fullswap.metrics.chance import Chance
 from fullswap.metrics.corp import ScoreDecomposition
 from fullswap.metrics.cox import Cox

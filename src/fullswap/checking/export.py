@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import evidence_text, percent, points
 from fullswap.checking import words
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
-from fullswap.checking.words import evidence_text, percent, points
 
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import percent, points
 from fullswap.base.protocols import Indices, Vector
-from fullswap.checking import words
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.evidence import e_bh
@@ -228,9 +228,9 @@ def _rare(cells: Cells, settings: Settings) -> list[str]:
     least = min(rate, 1 - rate)
     if not 0 < least < 2 * settings.tolerance:
         return []
-    said = f"{words.percent(least)} of the outcomes are {'yes' if rate < 0.5 else 'no'}"
+    said = f"{percent(least)} of the outcomes are {'yes' if rate < 0.5 else 'no'}"
     return [
-        f"{said}: a tolerance of {words.points(settings.tolerance)} is large beside that; give a "
+        f"{said}: a tolerance of {points(settings.tolerance)} is large beside that; give a "
         "smaller tolerance"
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fullswap.checking.words import evidence_text, odds
+from fullswap.base.amounts import evidence_text, odds
 
 if TYPE_CHECKING:
     from fullswap.checking.monitor import Monitor

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from fullswap.base.amounts import percent
 from fullswap.checking.page_parts_words import (
     counted,
     interval,
@@ -17,7 +18,7 @@ from fullswap.checking.page_parts_words import (
     times,
 )
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, TOO_LITTLE, directions
-from fullswap.checking.words import at, capital, percent
+from fullswap.checking.words import at, capital
 
 KINDS = {MISCALIBRATED: "off", LITTLE: "little", NO_EVIDENCE: "quiet", TOO_LITTLE: "unsaid"}
 """Verdicts, and the word for each in the style sheet."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from fullswap.base.amounts import percent
 from fullswap.checking.page_parts_svg import Palette, themed_svg
 from fullswap.checking.page_parts_words import counted, odds, points, score
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
-from fullswap.checking.words import at, percent
+from fullswap.checking.words import at
 from fullswap.metrics.benefit import net_benefit
 from fullswap.report.classes import draw_class, shown_of
 from fullswap.report.segments import rows_height

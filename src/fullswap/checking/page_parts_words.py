@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from fullswap.checking.words import evidence_text
-from fullswap.checking.words import points as points_of
+from fullswap.base.amounts import evidence_text
+from fullswap.base.amounts import points as points_of
 
 WIDE = 2.0
 """Standard errors on either side of an interval, here as in the text."""
@@ -72,7 +72,7 @@ def odds(log10: float) -> str:
     Examples
     --------
     >>> odds(3.61), odds(-2.0), odds(0.2), odds(0.0), odds(-5.5), odds(20.3)
-    ('4,000 : 1', '0.01 : 1', '1.5 : 1', '1 : 1', '3.1 · 10⁻⁶ : 1', '10²⁰ : 1')
+    ('4,000 : 1', '0.01 : 1', '1.5 : 1', '1 : 1', '10⁻⁶ : 1', '10²⁰ : 1')
     """
     return raised(evidence_text(log10))
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
+from fullswap.base.amounts import evidence_text
 from fullswap.base.protocols import Vector
 from fullswap.report import style
 from fullswap.report.thin import corners
@@ -121,12 +122,8 @@ def odds(log10: float) -> str:
     >>> odds(3.0), odds(-1.0), odds(4.73), odds(20.2)
     ('1,000\xa0:\xa01', '0.1\xa0:\xa01', '53,000\xa0:\xa01', '10²⁰\xa0:\xa01')
     """
-    from fullswap.checking.words import evidence_text
-
-    said = f"10^{math.floor(log10)} : 1" if log10 < LEAST else evidence_text(log10)
-    said = re.sub(r"(?<=\d)e(-\d+)", lambda power: f" · 10^{int(power[1])}", said)
-    said = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(RAISED), said)
-    return said.replace(" ", "\xa0")
+    raised = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(RAISED), evidence_text(log10))
+    return raised.replace(" ", "\xa0")
 
 
 def tick_name(power: int) -> str:
