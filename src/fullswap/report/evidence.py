@@ -26,8 +26,6 @@ STEPS = 1, 2, 3, 5
 MOST_TICKS = 7
 WRITTEN_OUT = 2
 """Powers of ten up to here are written with all their zeros along the axis."""
-LEAST = -300
-"""Powers of ten below which numbers have no room for the evidence itself."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_ALARMS = 15
 """Alarms that are marked on the line itself; more of them are marked below."""
