@@ -193,7 +193,7 @@ def failed_certainties(check: Any) -> str | None:
     more = f" and {len(rows) - MOST_ROWS:,} more" if len(rows) > MOST_ROWS else ""
     return (
         f"{counted(len(rows), 'forecast')} of exactly 0 % or 100 % failed. "
-        f"Rows, in the order used: {shown}{more}."
+        f"Rows: {shown}{more}."
     )
 
 
@@ -246,5 +246,6 @@ SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     ),
     "recalibrate": ("Recalibrating online", lambda tried: "tried" if tried else "not tried"),
     "seed": ("Seed of the drawn records", str),
+    "counted": ("Counted are", str),
 }
 """Settings by name: what the page calls them, and their values in words."""

@@ -104,16 +104,18 @@ def example_of(c: Check, found: list[str]) -> tuple[float, float]:
     """What is said and what happens, where the flaw shows: forecasts that nobody has picked.
 
     Too high or too low: all of them. Over- or under-confident: the upper or the lower third,
-    whichever is farther off. Else where the evidence says.
+    whichever shows it more. Else where the evidence says.
     """
     cells = c.cells
-    if found and found[0] in ("too high", "too low"):
+    if not found:
+        return means_of(cells, c.evidence.low, c.evidence.high)
+    if found[0] in ("too high", "too low"):
         return means_of(cells, 0.0, 1.0)
-    if found:
-        low, high = thirds_of(cells)
-        ends = [means_of(cells, 0.0, low), means_of(cells, high, 1.0)]
-        return max(ends, key=lambda end: abs(end[0] - end[1]))
-    return means_of(cells, c.evidence.low, c.evidence.high)
+    low, high = thirds_of(cells)
+    (says, happens), upper = means_of(cells, 0.0, low), means_of(cells, high, 1.0)
+    sign = -1 if found[0] == "under-confident" else 1
+    shown = [(sign * (happens - says), says, happens), (sign * (upper[0] - upper[1]), *upper)]
+    return max(shown)[1:]
 
 
 def averages_out(c: Check) -> bool:
