@@ -191,10 +191,7 @@ def failed_certainties(check: Any) -> str | None:
         return None
     shown = ", ".join(f"{check.row_of(int(row)):,}" for row in rows[:MOST_ROWS])
     more = f" and {len(rows) - MOST_ROWS:,} more" if len(rows) > MOST_ROWS else ""
-    return (
-        f"{counted(len(rows), 'forecast')} of exactly 0 % or 100 % failed. "
-        f"Rows: {shown}{more}."
-    )
+    return f"{counted(len(rows), 'forecast')} of exactly 0 % or 100 % failed. Rows: {shown}{more}."
 
 
 def facts_of(check: Any) -> list[tuple[str, str]]:
