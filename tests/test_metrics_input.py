@@ -18,8 +18,8 @@ BAD_EVENTS = [
     (([], []), r"y_proba must have shape .*, got \(0,\)"),
     ((1, 0.5), r"y_proba must have shape .*, got \(\)"),
     (([1, 0], [[0.5], [0.5]]), r"y_proba must have shape .*, got \(2, 1\)"),
-    ((["a", "b"], [0.5, 0.5]), "y_true must be numbers, got"),
-    ((np.array(["1", "0"], dtype=object), [0.5, 0.5]), "y_true must be numbers, got"),
+    ((["a", "b"], [0.5, 0.5]), "y_true must be 0 and 1, or words"),
+    ((np.array(["1", 0.5, "x"], dtype=object), [0.5, 0.5, 0.5]), "y_true must be"),
     (
         (np.ma.array([1, 0], mask=[0, 1]), [0.5, 0.5]),
         "y_true must be numbers, .* masked",

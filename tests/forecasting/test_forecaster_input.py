@@ -115,7 +115,7 @@ def test_unknown_arguments_are_refused(arguments, message):
     [
         ([[1, 0], [0, 1]], None, ("outcomes must have shape (T,), got (2, 2)",)),
         (1, None, ("outcomes must have shape (T,), got ()",)),
-        (["1", "0"], None, ("outcomes must be numbers", "'1'")),
+        (["blue", "red"], None, ("outcomes must be 0 and 1, or words", "'blue'")),
         ([1, None], None, ("outcomes must lie in [0, 1], got nan at position 1",)),
         ([1, 10**400], None, ("outcomes must be numbers",)),
         ([[1], [1, 0]], None, ("outcomes must",)),

@@ -11,6 +11,7 @@ from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.checking.bets import prior_of
 from fullswap.checking.evidence_inputs import MOST_CLASSES, half_of, probabilities_of, weights_of
 from fullswap.checking.monitor_events import Batch
+from fullswap.inputs.outcomes import outcome_numbers
 from fullswap.kernels.evidence import run
 
 _NO_HISTORY = np.zeros((1, 2, 0))
@@ -33,7 +34,8 @@ class Settings:
     def rows(self, y: Any, p: Any, weight: Any) -> tuple[Vector, Points, Vector]:
         """Columns of a call, checked: outcomes with NaN where they are not known."""
         table = probabilities_of(p, self.classes)
-        own = checks.numbers("y", y).astype(np.float64)
+        own = outcome_numbers("y", y) if self.classes == 2 else checks.numbers("y", y)
+        own = own.astype(np.float64)
         if own.ndim != 1:
             checks.refuse_shape("y", "(n,)", own)
         checks.same_length("y", own, "p", len(table))

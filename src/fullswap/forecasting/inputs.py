@@ -8,6 +8,7 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
+from fullswap.inputs.outcomes import outcome_numbers
 
 _PLAIN = frozenset({bool, int, float})
 _CERTAIN = {0: 0.0, 1: 1.0}
@@ -23,7 +24,9 @@ def binary_outcome(outcome: Any) -> float:
             return certain
     else:
         try:
-            array = checks.numbers("outcome", outcome)
+            in_words = isinstance(outcome, str)
+            own = outcome_numbers("outcome", [outcome])[0] if in_words else outcome
+            array = checks.numbers("outcome", own)
         except ValueError:
             array = np.zeros(1)
         if array.ndim:
@@ -36,7 +39,7 @@ def binary_outcome(outcome: Any) -> float:
 
 def binary_outcomes(outcomes: Any) -> Any:
     """Numbers in [0, 1], shape (T,)."""
-    array = checks.numbers("outcomes", outcomes)
+    array = outcome_numbers("outcomes", outcomes)
     if array.ndim != 1:
         checks.refuse_shape("outcomes", "(T,)", array)
     checks.unit("outcomes", array)

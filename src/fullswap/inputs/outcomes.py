@@ -226,3 +226,26 @@ def _both(no: str | None, yes: str | None) -> list[str]:
     if yes is None:
         yes = next((word for word, other in WORDS.items() if other == plain(no)), "yes")
     return [no, yes]
+
+
+def outcome_numbers(name: str, values: Any) -> NDArray[Any]:
+    """Outcomes of yes/no events as numbers: yes and no in words become 1 and 0, NaN is pending.
+
+    Numbers of any kind stay as they are, for callers that have rules of their own for them.
+
+    Examples
+    --------
+    >>> outcome_numbers("y", ["yes", "No", None]), outcome_numbers("y", [True, False])
+    (array([ 1.,  0., nan]), array([ True, False]))
+    """
+    if _has_words(values):
+        return outcomes(name, values).codes
+    return checks.numbers(name, values)
+
+
+def _has_words(values: Any) -> bool:
+    """Whether some value is a text."""
+    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if array.ndim != 1 or array.dtype.kind in "biufcmM":
+        return False
+    return array.dtype.kind in "US" or any(isinstance(value, str) for value in array)

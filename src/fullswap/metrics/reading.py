@@ -11,6 +11,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.base.records import Record
+from fullswap.inputs.outcomes import outcome_numbers
 from fullswap.metrics.groups import Groups, distinct_rows
 
 LARGEST_WEIGHT = 1e300
@@ -140,6 +141,8 @@ def as_weights(name: str, values: Any, rounds: int, weightless: bool = False) ->
 
 def as_outcomes(name: str, values: Any, rounds: int, classes: int) -> Points:
     """Outcomes of shape (T, C), as the forecasts."""
+    if classes == 1:
+        values = outcome_numbers(name, values)
     array = _floats(name, values)
     if classes > 1 and array.shape == (rounds,):
         rows = np.zeros((rounds, classes))
