@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from fullswap.base.files import write_text
 from fullswap.checking import export, words
 from fullswap.checking.evidence import Evidence
 from fullswap.checking.segments import Segment
+from fullswap.checking.settings import Settings
 from fullswap.metrics.bins import Bins
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.chance import Chance
-from fullswap.metrics.corp import Curve, ScoreDecomposition
+from fullswap.metrics.corp import Curve, ScoreDecomposition, curve_of
 from fullswap.metrics.cox import Cox
 from fullswap.metrics.windows import Windows
 
@@ -25,8 +27,13 @@ class ClassPart:
     cells: Cells
     bins: Bins
     chance: Chance
-    curve: Curve
     cox: Cox
+    settings: Settings
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The best increasing re-reading; worked out when it is asked for: there may be many."""
+        return curve_of(self.cells, band=self.settings.band, seed=self.settings.seed)
 
     @property
     def error(self) -> float:

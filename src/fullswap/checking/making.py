@@ -18,7 +18,15 @@ from fullswap.checking.gather import Gathered
 from fullswap.checking.recalibrated import recalibrated_of
 from fullswap.checking.segments import Segment, SegmentColumn
 from fullswap.checking.settings import Settings
-from fullswap.checking.sizes import metrics_of, part_of, pooled, seen_of, total_brier
+from fullswap.checking.sizes import (
+    FEW_CLASSES,
+    FEW_DRAWS,
+    metrics_of,
+    part_of,
+    pooled,
+    seen_of,
+    total_brier,
+)
 from fullswap.checking.verdict import size_of, verdict_of
 from fullswap.grids.steps import steps_of
 from fullswap.inputs import Log, log_of
@@ -189,8 +197,11 @@ def finish(
     settings, classes = gathered.settings, gathered.classes
     labels = [str(label) for label in log.labels]
     cells = gathered.cells()
-    parts = [part_of(label, own, settings) for label, own in zip(_names(labels, classes), cells,
-                                                                 strict=True)]  # fmt: skip
+    draws = None if classes <= FEW_CLASSES else FEW_DRAWS
+    parts = [
+        part_of(label, own, settings, draws)
+        for label, own in zip(_names(labels, classes), cells, strict=True)
+    ]
     main, top = parts[0], None
     error, chance = main.error, main.chance
     if classes > 2:
@@ -252,7 +263,7 @@ def _segments(gathered: Gathered) -> list[Segment]:
         costs, made = [], []
         for value, cells, evidence in segments:
             own = cells if gathered.classes == 2 else cells[:-1]
-            parts = [part_of("", one, settings, curve=False) for one in own]
+            parts = [part_of("", one, settings, FEW_DRAWS) for one in own]
             error, chance = parts[0].error, parts[0].chance
             if gathered.classes > 2:
                 error, chance = pooled([(part.error, part.chance) for part in parts])

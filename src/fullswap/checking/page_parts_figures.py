@@ -12,6 +12,7 @@ import numpy as np
 from fullswap.base.amounts import percent
 from fullswap.checking.page_parts_svg import Palette, themed_svg
 from fullswap.checking.page_parts_words import counted, odds, points, score
+from fullswap.checking.pictures import class_parts
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import at
 from fullswap.metrics.benefit import net_benefit
@@ -134,8 +135,7 @@ def drawn(check: Any, kind: str) -> Figure:
 
 def _panels(check: Any, label: str, palette: Palette, name: str) -> str:
     """A drawing for each class, so that a page sets as many side by side as there is room for."""
-    given = [*check.by_class, *([] if check.top is None else [check.top])]
-    parts = [(str(part.label), part.curve, part.bins, part.cells) for part in given]
+    parts = class_parts(check)
     shown, more = shown_of(parts)
 
     def one(place: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fullswap.base import checks
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import began_late
+from fullswap.report.classes import MOST
 
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check
@@ -58,7 +59,20 @@ def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
 
     if not c.by_class or c.top is None:
         checks.refuse("kind", "be another: this check has two classes", kind)
-    return draw_classes([(p.label, p.curve, p.bins, p.cells) for p in [*c.by_class, c.top]])
+    return draw_classes(class_parts(c))
+
+
+def class_parts(c: Check) -> list[tuple[str, Any, Any, Any]]:
+    """Label, curve, bins and cells of every class and of the likeliest, the worst first.
+
+    Those that no picture has room for have no curve: it would be work for nothing.
+    """
+    parts = [*c.by_class, *([] if c.top is None else [c.top])]
+    ranked = sorted(parts, key=lambda part: -part.error)
+    return [
+        (str(part.label), part.curve if k < MOST else None, part.bins, part.cells)
+        for k, part in enumerate(ranked)
+    ]
 
 
 def _unit(c: Check) -> str:

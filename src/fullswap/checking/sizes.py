@@ -12,7 +12,7 @@ from fullswap.metrics.bins import bins_of
 from fullswap.metrics.calibration import smooth_of
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.chance import Chance, chance_of
-from fullswap.metrics.corp import ScoreDecomposition, curve_of, decompose
+from fullswap.metrics.corp import ScoreDecomposition, decompose
 from fullswap.metrics.cox import cox_of
 from fullswap.metrics.groups import Groups
 from fullswap.metrics.seen import smallest_seen
@@ -20,18 +20,21 @@ from fullswap.metrics.seen import smallest_seen
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check, ClassPart
 
+FEW_CLASSES = 10
+"""Up to so many classes the curve of each is worked out at once."""
+FEW_DRAWS = 200
+"""Records drawn for the chance level of one among many."""
 SMOOTH_CELLS = 10_000
 """Cells up to which the smooth calibration error is worked out exactly."""
 
 
-def part_of(label: str, cells: Cells, settings: Settings, curve: bool = True) -> ClassPart:
+def part_of(label: str, cells: Cells, settings: Settings, draws: int | None = None) -> ClassPart:
     """Error, chance, curve and direction of one yes/no question."""
     from fullswap.checking.answer import ClassPart
 
     bins = bins_of(cells, settings.n_bins, settings.strategy)
-    chance = chance_of(cells, bins, None if curve else 200, settings.seed)
-    drawn = curve_of(cells, band=settings.band, seed=settings.seed) if curve else None
-    return ClassPart(label, cells, bins, chance, drawn, cox_of(cells))  # type: ignore[arg-type]
+    chance = chance_of(cells, bins, draws, settings.seed)
+    return ClassPart(label, cells, bins, chance, cox_of(cells), settings)
 
 
 def pooled(parts: list[tuple[float, Chance]]) -> tuple[float, Chance]:
@@ -48,10 +51,14 @@ def pooled(parts: list[tuple[float, Chance]]) -> tuple[float, Chance]:
 
 
 def total_brier(parts: list[ClassPart]) -> ScoreDecomposition:
-    """Brier score and its parts, summed over the classes."""
-    own = [decompose(part.cells, "brier", part.curve.chance) for part in parts]
-    names = ("score", "miscalibration", "discrimination", "uncertainty", "chance")
-    return ScoreDecomposition(*(sum(getattr(part, name) for part in own) for name in names))
+    """Brier score and its parts, summed over the classes; what chance would show, if not many."""
+    own = [decompose(part.cells, "brier") for part in parts]
+    names = ("score", "miscalibration", "discrimination", "uncertainty")
+    score, lost, gained, unsure = (sum(getattr(part, name) for part in own) for name in names)
+    chance = None
+    if len(parts) <= FEW_CLASSES:
+        chance = sum(part.curve.chance or 0.0 for part in parts)
+    return ScoreDecomposition(score, lost, gained, unsure, chance)
 
 
 def seen_of(parts: list[ClassPart], chance: Chance, settings: Settings, largest: float) -> float:
