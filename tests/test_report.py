@@ -352,7 +352,7 @@ GOOD = [0.0, 1.0, 1.0]
         (dict(y_proba=[0.1, -0.1, 0.5]), "y_proba must .*, got -0.1 at position 1"),
         (dict(y_proba=[0.1, np.inf, 0.5]), "y_proba must .*, got inf at position 1"),
         (dict(y_proba=["a", "b", "c"]), r"y_proba must be numbers, got \['a', 'b', 'c'\]"),
-        (dict(y_true=np.array(["0", "1", "1"], dtype=object)), "y_true must be numbers, got"),
+        (dict(y_true=np.array(["0", "1", "x"], dtype=object)), "y_true must be 0 and 1, or words"),
         (
             dict(y_true=np.ma.array([0, 1, 1], mask=[0, 1, 0])),
             "y_true must be numbers, .* masked",

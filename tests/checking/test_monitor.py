@@ -331,7 +331,7 @@ def test_settings_that_are_refused(options, message):
     [
         (lambda m: m.update(2, 0.5), "y must be 0 or 1 .NaN: not known yet., got 2.0"),
         (lambda m: m.update(0.5, 0.5), "y must be 0 or 1"),
-        (lambda m: m.update("yes", 0.5), "y must be numbers"),
+        (lambda m: m.update("perhaps", 0.5), "y must be 0 and 1, or words"),
         (lambda m: m.update(1, 1.5), "p must lie in"),
         (lambda m: m.update(1, math.nan), "p must be finite"),
         (lambda m: m.update([1, 0], [0.5, 2.0]), "p must lie in .0, 1., got 2.0 at position 1"),

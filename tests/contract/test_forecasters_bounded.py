@@ -32,7 +32,7 @@ def refused(forecaster, call, *fragments):
 
 
 def bad_outcomes(maker):
-    common = [math.nan, math.inf, -1, "1", None, [], [[1], [1, 0]], 1j, 10**400, {}, object()]
+    common = [math.nan, math.inf, -1, "perhaps", None, [], [[1], [1, 0]], 1j, 10**400, {}, object()]
     if not maker.vector:
         return [*common, 2, -0.1, [1], np.array([0, 1])]
     k = maker.classes
