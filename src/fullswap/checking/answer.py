@@ -81,7 +81,7 @@ class Check:
     error_over_time: float
     """Average error in windows of time beyond their chance level."""
     smallest_seen: float
-    """An error below this, the same way everywhere, could not have been seen."""
+    """An error below this, the same way everywhere, might have gone unseen."""
     cells: Cells
     bins: Bins
     curve: Curve

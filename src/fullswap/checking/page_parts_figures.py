@@ -12,7 +12,7 @@ import numpy as np
 from fullswap.base.amounts import percent
 from fullswap.checking.page_parts_svg import Palette, themed_svg
 from fullswap.checking.page_parts_words import counted, odds, points, score
-from fullswap.checking.pictures import class_parts
+from fullswap.checking.pictures import class_parts, unit_of
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import at
 from fullswap.metrics.benefit import net_benefit
@@ -163,11 +163,6 @@ def _reliability(check: Any) -> str:
             "happen"
         )
     return f"{start}: {where}; {points(check.bins.error)} off on average."
-
-
-def unit_of(check: Any) -> str:
-    """What positions in the log count: rows, where several rows share an event."""
-    return "rows" if check.events < check.rows else "events"
 
 
 def _data(check: Any) -> str:

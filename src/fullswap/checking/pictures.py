@@ -31,13 +31,13 @@ def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
         since = e.since if off and began_late(c) else None
         return draw_evidence(
             e.positions, e.history, threshold=threshold, since=since, labels=labels,
-            unit=_unit(c), ax=ax,
+            unit=unit_of(c), ax=ax,
         )  # fmt: skip
     if kind == "windows":
         from fullswap.report.windows import draw_windows
 
         return draw_windows(
-            c.windows, labels=c.time_labels, tolerance=c.tolerance, unit=_unit(c), ax=ax
+            c.windows, labels=c.time_labels, tolerance=c.tolerance, unit=unit_of(c), ax=ax
         )
     if kind == "segments":
         from fullswap.report.segments import draw_segments
@@ -75,7 +75,8 @@ def class_parts(c: Check) -> list[tuple[str, Any, Any, Any]]:
     ]
 
 
-def _unit(c: Check) -> str:
+def unit_of(c: Check) -> str:
+    """What places in pictures count: rows, where several share an event."""
     return "events" if c.events == c.rows else "rows"
 
 

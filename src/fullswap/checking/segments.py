@@ -38,7 +38,7 @@ class Segment:
     little: bool
     """Whether the error beyond chance is within the tolerance."""
     smallest_seen: float
-    """An error below this share could not have been seen."""
+    """An error below this share might have gone unseen."""
     share_of_miscalibration: float | None
     """Of what miscalibration costs in squared error, over the segments of this column."""
 
