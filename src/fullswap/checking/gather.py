@@ -119,6 +119,10 @@ class Gathered:
         if weight is None:
             return None
         if self._largest is None:
+            if not weight.any():
+                raise ValueError(
+                    "sample_weight must be positive for a known outcome, got 0 for all"
+                )
             self._largest = float(weight.max())
         return np.minimum(weight / self._largest, 1.0)
 

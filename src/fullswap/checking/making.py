@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.amounts import percent, points
-from fullswap.base.protocols import Indices, Vector
+from fullswap.base.protocols import Indices
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.evidence import e_bh
@@ -174,14 +174,8 @@ def _check_one(log: Log, settings: Settings) -> Check:
     by = {name: own(values) for name, values in log.by.items()}
     if settings.delay and log.event is not None:
         checks.refuse("delay", "be 0 where event or together is given", settings.delay)
-    gathered.add(own(log.y), own(p), _weights(own(log.weight)), own(log.event), by)
+    gathered.add(own(log.y), own(p), own(log.weight), own(log.event), by)
     return finish(gathered, log, own(log.time), int((~known).sum()), log.order[known])
-
-
-def _weights(weight: Vector | None) -> Vector | None:
-    if weight is not None and not weight.any():
-        raise ValueError("sample_weight must be positive for a known outcome, got 0 for all")
-    return weight
 
 
 def known_rows(log: Log) -> NDArray[np.bool_]:
