@@ -22,6 +22,8 @@ def _app() -> Any:
     from fullswap.cli.check import check
     from fullswap.cli.demo import demo
     from fullswap.cli.equilibrium import equilibrium
+    from fullswap.cli.forecast import forecast
+    from fullswap.cli.warm_up import warm_up
 
     about = "Calibrated forecasts and correlated equilibria, each guarantee a number."
     app = typer.Typer(help=about, no_args_is_help=True, add_completion=False)
@@ -40,6 +42,6 @@ def _app() -> Any:
         ),
     ) -> None: ...
 
-    for command in (check, equilibrium, demo):
+    for command in (check, forecast, equilibrium, demo, warm_up):
         app.command()(command)
     return app

@@ -1,0 +1,1 @@
+"""A log replayed as it would have happened: no outcome is used before it was known."""
