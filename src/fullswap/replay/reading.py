@@ -16,7 +16,7 @@ from fullswap.inputs.frames import columns_of, pick
 from fullswap.inputs.moments import moments
 from fullswap.inputs.outcomes import distinct, outcomes, same_label
 from fullswap.inputs.pairs import read_pair
-from fullswap.inputs.probabilities import counted, probabilities
+from fullswap.inputs.probabilities import probabilities
 from fullswap.inputs.rows import weights
 from fullswap.inputs.sources import arrow
 from fullswap.inputs.typed import typed
@@ -230,12 +230,8 @@ def reading_of(
     assert pair.p is not None
     first = pair.p if pair.p.ndim == 1 else pair.p[:, 0]
     share = _is_percent(raw, first if not many or pair.p.ndim == 2 else 1 - first)
-    notes = pair.notes
-    if not pair.keep.all():
-        gaps = int((~pair.keep).sum())
-        notes = [*notes, f"{counted(gaps, 'row')} without a probability: not forecast"]
     return Reading(y, names, pair.labels, is_classes=many, percent=[share] * len(names),
-                   **others), notes  # fmt: skip
+                   **others), pair.notes  # fmt: skip
 
 
 def _alone(
