@@ -9,7 +9,12 @@ from typing import Any
 
 import typer
 
-from fullswap.cli.tables import print_table
+from fullswap.cli.help import Command
+from fullswap.cli.output import print_table
+
+
+class GameCommand(Command):
+    """Its help lists the zoo."""
 
 
 def equilibrium(
