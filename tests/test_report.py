@@ -378,7 +378,9 @@ def test_bad_events(draw, arguments, message):
 
 
 def test_the_diagram_is_of_yes_no_events():
-    with pytest.raises(ValueError, match=r"y_proba must have shape \(T,\) of yes/no .*, got \(3, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"y_proba must have shape \(T,\) of yes/no .*, got \(3, 2\)"
+    ):
         reliability_diagram(GOOD, [[0.1, 0.9]] * 3)
 
 

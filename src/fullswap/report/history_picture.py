@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
+from fullswap.certificates.words import points as points_of
 from fullswap.report import style
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def draw_history(
         name: _scaled(getattr(history, name), history, sums)
         for name in ("error", "noise", "guaranteed", "before")
     }
-    low, high = _limits(shown, history.events)
+    low, high = _limits(shown, history.events, log)
     if np.isfinite(shown["noise"]).any():
         label = f"chance alone{_at_the_end(shown['noise'], sums)}"
         heights = np.clip(shown["noise"], low, None)
@@ -65,7 +66,7 @@ def draw_history(
         if len(history) == 1:  # a point, not a line
             look |= dict(marker="o", markersize=4)
         if np.isfinite(shown[name]).any():
-            label = f"{words[name]}{_at_the_end(shown[name], sums)}"
+            label = words[name] + _at_the_end(shown[name], sums, name == "guaranteed")
             heights = np.maximum(shown[name], low)
             ax.plot(history.events, heights, label=label, gid=name, **look)
     style.tidy(ax)
@@ -75,6 +76,7 @@ def draw_history(
     _name_ticks(ax, low, high)
     if log:
         ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
     else:
         ax.set_xlim(0, max(int(history.events[-1]), 2))
         style.whole_ticks(ax, "x", 5)
@@ -88,9 +90,9 @@ def _scaled(shares: Vector, history: History, sums: bool) -> Vector:
     return scaled
 
 
-def _limits(shown: dict[str, Vector], events: Indices) -> tuple[float, float]:
+def _limits(shown: dict[str, Vector], events: Indices, log: bool) -> tuple[float, float]:
     """From below the least to above the largest value, the very first events left aside."""
-    late = events >= SETTLED * events[-1]
+    late = events >= (0 if log else SETTLED * events[-1])
     values = np.concatenate([curve[late] for curve in shown.values()])
     values = values[np.isfinite(values) & (values > 100 * LEAST)]
     if not len(values):
@@ -98,12 +100,12 @@ def _limits(shown: dict[str, Vector], events: Indices) -> tuple[float, float]:
     return float(values.min()) / ROOM, float(values.max()) * ROOM
 
 
-def _at_the_end(curve: Vector, sums: bool) -> str:
-    """The last value in words; nothing where it is not known."""
+def _at_the_end(curve: Vector, sums: bool, up: bool = False) -> str:
+    """The last value in words, a bound rounded up; nothing where it is not known."""
     if not np.isfinite(curve[-1]):
         return ""
     value = float(curve[-1])
-    return f": {style.figures(value)}" if sums else f": {style.points(value / 100)}"
+    return f": {style.figures(value)}" if sums else f": {points_of(value / 100, up)} points"
 
 
 def _name_ticks(ax: Axes, low: float, high: float) -> None:
