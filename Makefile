@@ -33,7 +33,8 @@ bench: $(INSTALLED)  ## benchmarks, as ratios within one run
 	$(BIN)/python -m benchmarks
 
 docs: $(INSTALLED)  ## documentation site, into site/
-	$(BIN)/mkdocs build --strict
+	rm -rf site
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs site
 
 reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or so; docs/measured.md follows
 	$(BIN)/python -m studies all --full --out build/full
@@ -50,8 +51,8 @@ measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
 	cp build/measured/page.md docs/measured.md
 	cp build/measured/figures/*.svg docs/figures/
 
-recalibrators: $(INSTALLED)  ## the comparison in docs/forecasting.md; DATA=folder of the public logs
-	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/forecasting.md
+recalibrators: $(INSTALLED)  ## the comparison in docs/recalibrators.md; DATA=folder of the public logs
+	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/recalibrators.md
 
 tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/guarantees.md
 	$(BIN)/python -m studies tightness --page docs/guarantees.md
