@@ -11,6 +11,7 @@ for _variable in (
 ):
     os.environ[_variable] = "1"
 os.environ["MPLBACKEND"] = "Agg"  # plots are drawn without a display
+os.environ["FULLSWAP_QUIET"] = "1"  # what tests read on standard error is not about compiling
 
 from hypothesis import settings  # noqa: E402
 

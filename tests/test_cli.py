@@ -55,7 +55,7 @@ def test_wrong_usage_exits_with_2_and_says_why(arguments, named):
 def test_without_the_extra_the_command_says_what_to_install():
     blocked = "import sys; sys.modules['typer'] = None; from fullswap.cli import main; main()"
     result = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "fullswap[cli]" in result.stderr
 
 

@@ -359,10 +359,6 @@ GOOD = [0.0, 1.0, 1.0]
         ),
         (dict(y_proba=[None, 0.1, 0.2]), "y_proba must .*, got nan at position 0"),
         (dict(y_proba=[0.1, 0.2]), r"y_true must have shape \(2,\), got \(3,\)"),
-        (
-            dict(y_proba=[[0.1, 0.9]] * 3),
-            r"y_proba must have shape \(T,\) of yes/no .*, got \(3, 2\)",
-        ),
         (dict(y_true=[], y_proba=[]), r"y_proba must have shape .* not empty, got \(0,\)"),
         (dict(y_true=1, y_proba=0.5), r"y_proba must have shape .*, got \(\)"),
         (
@@ -379,6 +375,13 @@ GOOD = [0.0, 1.0, 1.0]
 def test_bad_events(draw, arguments, message):
     with pytest.raises(ValueError, match=message):
         draw(**(dict(y_true=GOOD, y_proba=[0.2, 0.5, 0.5]) | arguments))
+
+
+def test_the_diagram_is_of_yes_no_events():
+    with pytest.raises(
+        ValueError, match=r"y_proba must have shape \(T,\) of yes/no .*, got \(3, 2\)"
+    ):
+        reliability_diagram(GOOD, [[0.1, 0.9]] * 3)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,17 @@
 """The decision curve: its corners against slow sums, its guarantee, and what it refuses."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from fullswap import Forecaster, MulticlassForecaster
-from fullswap.report import decision_curve
+from fullswap.report import decision_curve, draw_decisions
 from fullswap.report.style import VERMILION
-from pictures import calibrated, slow_error, slow_groups, words
+from pictures import all_words as words
+from pictures import artist, calibrated, slow_error, slow_groups
 
 
 def curve(figure):
@@ -42,17 +44,36 @@ def test_curve_passes_through_slow_regrets():
 def test_guarantee_is_a_level_line():
     forecaster = Forecaster(500, seed=1)
     record = forecaster.run((np.arange(500) % 4 == 0).astype(float))
-    certificate = forecaster.certificate()
+    certificate = replace(forecaster.certificate(), guaranteed=2.0)  # near enough to be drawn
     alone = decision_curve(certificate, title="Title")
-    level = alone.axes[0].lines[2]
+    (level,) = artist(alone, "guaranteed")
     assert level.get_color() == VERMILION
     assert level.get_ydata()[0] == pytest.approx(100 * (certificate.guaranteed / 500) ** 0.5)
     assert "500 forecasts" in words(alone) and "on average over ratios" in words(alone)
+    assert words(alone).count("Title") == 1
     assert "500 events" in words(decision_curve(np.arange(500) % 4 == 0, record))
     both = decision_curve(np.arange(500) % 4 == 0, record, certificate=certificate)
     np.testing.assert_allclose(curve(both), curve(alone), atol=1e-9)
     assert len(both.axes[0].lines) == 3
     assert len(decision_curve(np.arange(500) % 4 == 0, record).axes[0].lines) == 2
+
+
+def test_a_guarantee_far_above_is_said_and_does_not_flatten_the_curve():
+    table = np.array([0.5]), np.array([100.0]), np.array([0.49])
+    near, far = (draw_decisions({"measured": table}, level) for level in (0.02, 0.4))
+    assert artist(near, "guaranteed") and not artist(far, "guaranteed")
+    assert "guaranteed at every ratio: 40 %, above the picture" in words(far)
+    assert "guaranteed at every ratio: 2 %" in words(near)
+    assert far.axes[0].get_ylim()[1] < 1.2 < 2 <= near.axes[0].get_ylim()[1]
+
+
+def test_before_and_after_share_axes():
+    before = np.array([0.5]), np.array([10.0]), np.array([0.2])
+    after = np.array([0.25]), np.array([10.0]), np.array([0.2])
+    figure = draw_decisions({"before": before, "after": after}, 0.2, lines=["12 keys"])
+    assert artist(figure, "before") and artist(figure, "after")
+    assert figure.axes[0].get_ylim()[1] > 30
+    assert "12 keys" in words(figure) and "worst: 30 % at 0.5" in words(figure)
 
 
 def test_a_certificate_without_a_table_brings_no_line():

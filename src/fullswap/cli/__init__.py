@@ -3,45 +3,22 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from importlib.util import find_spec
 
 
 def main() -> None:
     """Entry point; without the extra that brings the command line, say what to install."""
+    if not (_is_there("typer") and _is_there("rich")):
+        print("fullswap: the command line needs its extra: pip install 'fullswap[cli]'",
+              file=sys.stderr)  # fmt: skip
+        sys.exit(2)
+    from fullswap.cli.app import run
+
+    run(sys.argv[1:])
+
+
+def _is_there(module: str) -> bool:
     try:
-        import rich  # noqa: F401
-        import typer  # noqa: F401
-    except ImportError:
-        sys.exit("The command line needs its extra: pip install 'fullswap[cli]'")
-    _app()()
-
-
-def _app() -> Any:
-    import typer
-
-    from fullswap.cli.check import check
-    from fullswap.cli.demo import demo
-    from fullswap.cli.equilibrium import equilibrium
-    from fullswap.cli.forecast import forecast
-    from fullswap.cli.warm_up import warm_up
-
-    about = "Calibrated forecasts and correlated equilibria, each guarantee a number."
-    app = typer.Typer(help=about, no_args_is_help=True, add_completion=False)
-
-    def print_version(wanted: bool) -> None:
-        if wanted:
-            from fullswap import __version__
-
-            print(__version__)
-            raise typer.Exit
-
-    @app.callback(help=about)
-    def root(
-        version: bool = typer.Option(
-            False, "--version", callback=print_version, is_eager=True, help="Print the version."
-        ),
-    ) -> None: ...
-
-    for command in (check, forecast, equilibrium, demo, warm_up):
-        app.command()(command)
-    return app
+        return find_spec(module) is not None
+    except ValueError:  # it was put away on purpose
+        return False

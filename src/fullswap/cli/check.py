@@ -7,93 +7,108 @@ from typing import Any
 
 import typer
 
-from fullswap.cli.output import fail, in_shell, say
+from fullswap.cli.options import JSON, OUTPUT, QUIET
+from fullswap.cli.output import answered, in_shell, progress_wanted, refuse_unwritable, say
 
 VERDICTS = ("never", "miscalibrated", "any")
+COLUMNS, READING, ANSWER = "Columns of the log", "How to read it", "What counts"
+"""Groups of options."""
 
 
 def check(
-    log: str = typer.Argument(help="CSV, Parquet or JSON lines; - is standard input."),
+    log: str = typer.Argument(
+        metavar="LOG", help="CSV, Parquet or JSON lines; - is standard input."
+    ),
     outcome: list[str] = typer.Option(  # noqa: B008
-        [], "--outcome", "--y", metavar="COL", 
-        help="Column of outcomes: 0/1, yes/no, a class; again for one column of 0/1 a class.",
-
+        [], "--outcome", "--y", metavar="COL", rich_help_panel=COLUMNS,
+        help="Outcomes: 0/1, yes/no, a class; again for one column of 0/1 a class.",
     ),
     probability: list[str] = typer.Option(  # noqa: B008
-        [], "--probability", "--p", metavar="COL",
-        help="Column of probabilities; again for rival models, which are compared.",
+        [], "--probability", "--p", metavar="COL", rich_help_panel=COLUMNS,
+        help="Probabilities; again for rival models, which are compared.",
     ),
     classes: str | None = typer.Option(
-        None, metavar="COL,COL,…", help="Columns of the probabilities of all classes."
+        None, metavar="COL,COL,…", rich_help_panel=COLUMNS,
+        help="Probabilities of all classes.",
     ),
     time: str | None = typer.Option(
-        None, metavar="COL", help="When the forecast was made: rows are read in that order."
+        None, metavar="COL", rich_help_panel=COLUMNS,
+        help="When the forecast was made: rows are read in that order.",
     ),
     event: list[str] = typer.Option(  # noqa: B008
-        [], "--event", metavar="COL",
+        [], "--event", metavar="COL", rich_help_panel=COLUMNS,
         help="What is forecast, if several rows share one outcome; again for several columns.",
     ),
     together: list[str] = typer.Option(  # noqa: B008
-        [], "--together", metavar="COL",
+        [], "--together", metavar="COL", rich_help_panel=COLUMNS,
         help="What makes rows hang together without sharing an outcome: a day, a storm.",
     ),
     by: list[str] = typer.Option(  # noqa: B008
-        [], "--by", metavar="COL", 
+        [], "--by", metavar="COL", rich_help_panel=COLUMNS,
         help="Check every value of this column too; again, or with commas, for more.",
-
     ),
-    weight: str | None = typer.Option(None, metavar="COL", help="Weights of the rows."),
+    weight: str | None = typer.Option(
+        None, metavar="COL", rich_help_panel=COLUMNS, help="Weights of the rows."
+    ),
     due: str | None = typer.Option(
-        None, metavar="COL", help="When the outcome is due: rows not yet due are left out."
+        None, metavar="COL", rich_help_panel=COLUMNS,
+        help="When the outcome is due: rows not yet due are left out.",
     ),
     delay: int = typer.Option(
-        0, min=0, metavar="ROWS", help="Outcomes are known only so many rows later.",
+        0, min=0, metavar="ROWS", rich_help_panel=READING,
+        help="Outcomes are known only so many rows later.",
     ),
     positive: str | None = typer.Option(
-        None, metavar="VALUE", help="Which outcome is 'yes', if it is not obvious."
+        None, metavar="VALUE", rich_help_panel=READING,
+        help="Which outcome is 'yes', if it is not obvious.",
     ),
     step: str | None = typer.Option(
-        None, metavar="5%", help="Probabilities are rounded so, and may be off by half of it."
+        None, metavar="5%", rich_help_panel=READING,
+        help="Probabilities are rounded so, and may be off by half of it.",
+    ),
+    strict: bool = typer.Option(
+        False, "--strict", rich_help_panel=READING, help="Stop at the first malformed line."
     ),
     tolerance: float = typer.Option(
-        2.0, metavar="POINTS", help="Average error that does not matter, in percentage points."
+        2.0, metavar="POINTS", rich_help_panel=ANSWER,
+        help="Average error that does not matter, in percentage points.",
     ),
     fail_on: str = typer.Option(
-        "never", metavar="VERDICT",
+        "never", metavar="VERDICT", rich_help_panel=ANSWER,
         help="Exit with 1 if 'miscalibrated', or with 'any' also if a little or in a segment.",
     ),
     report: Path | None = typer.Option(  # noqa: B008
-        None, metavar="FILE.html", help="Write a report: one page that needs nothing else."
+        None, metavar="FILE.html", rich_help_panel=OUTPUT,
+        help="Write a report: one page that needs nothing else.",
     ),
-    strict: bool = typer.Option(False, "--strict", help="Stop at the first malformed line."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:  # fmt: skip
     """Is this forecaster calibrated? How far off, which way, at what cost, and how sure."""
-    from fullswap.checking.files import check_file
-    from fullswap.checking.making import as_step
-    from fullswap.checking.settings import Settings
-
     roles = {
         "y": _listed(outcome), "p": _listed(probability), "classes": _listed([classes or ""]),
         "time": time, "event": _listed(event), "together": _listed(together), "by": _listed(by),
         "sample_weight": weight, "due": due,
     }  # fmt: skip
-    try:
+    progress_wanted(quiet)
+    with answered("check"):
         if fail_on not in VERDICTS:
             raise ValueError(f"--fail-on must be {' or '.join(VERDICTS)}, got {fail_on!r}")
         if not 0 <= tolerance <= 100:
             raise ValueError(f"--tolerance must be from 0 to 100 points, got {tolerance:g}")
         if report is not None:
-            _refuse_folder(report)
+            refuse_unwritable(report, "--report")
+        from fullswap.checking.files import check_file
+        from fullswap.checking.making import as_step
+        from fullswap.checking.settings import Settings
+
         settings = Settings(tolerance=tolerance / 100, step=as_step(step), delay=delay)
         answer = check_file(log, roles, settings, pos_label=positive, strict=strict)
         if report is not None:
             answer.report(report)
-    except (ValueError, OSError, ImportError) as error:
-        fail(error, "check")
-        raise typer.Exit(2) from None
-    written = "" if report is None else f"\n\nReport: {report}"
-    say(answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written, "check")
+        written = "" if report is None else f"\n\nReport: {report}"
+        text = answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written
+        say(text, "check")
     if (fail_on == "miscalibrated" and answer.miscalibrated) or (fail_on == "any" and _any(answer)):
         raise typer.Exit(1)
 
@@ -108,10 +123,3 @@ def _any(answer: Any) -> bool:
 def _listed(values: list[str]) -> list[str]:
     """Names that were repeated, or joined by commas."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
-
-
-def _refuse_folder(report: Path) -> None:
-    if report.is_dir():
-        raise ValueError(f"--report must be a file, got the folder {report}")
-    if not report.absolute().parent.is_dir():
-        raise ValueError(f"--report must lie in a folder that exists, got {report}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from fullswap.cli.tables import print_table
+from fullswap.cli.output import print_table
 
 
 def demo(

@@ -3,79 +3,176 @@
 from __future__ import annotations
 
 import json
-import sys
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from fullswap.cli.tables import print_table
+from fullswap.cli.help import Command
+from fullswap.cli.options import JSON, OUTPUT, QUIET
+from fullswap.cli.output import answered, print_table, progress_wanted, refuse_unwritable, say
+from fullswap.cli.zoo import argument_list, zoo_list
+
+MOST_SHOWN = 20
+"""Joint actions in the table."""
+METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
+SOLVING = "Solving"
+FILES = """
+Files:
+  .nfg, .efg   Gambit's formats
+  .json, .npz  arrays by name: payoffs, one for each of any number of players;
+               or A and B; or embeddings V, W, V2, W2 with payoffs V[i]·W[j] and
+               V2[i]·W2[j]. Names are welcome: name, players (a list), actions
+               (a list for each player). For example
+               {"A": [[0, 7], [2, 6]], "B": [[0, 2], [7, 6]],
+                "players": ["Ann", "Bob"]}
+"""
+
+
+class GameCommand(Command):
+    """Its help lists formats of files and the games of the zoo."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """After the options."""
+        formatter.write(FILES)
+        formatter.write("\nGames of the zoo, with arguments for --set:\n")
+        formatter.write(zoo_list())
+
+
+def _known_games(incomplete: str) -> list[str]:
+    from fullswap.games.zoo.listing import WORDS
+
+    return [name for name in WORDS if name.startswith(incomplete)]
 
 
 def equilibrium(
-    game: str = typer.Argument(help="A .nfg or .efg file, or a game of the zoo such as ring."),
-    settings: list[str] = typer.Option(  # noqa: B008
-        [], "--set", metavar="NAME=VALUE", help="Argument of a game of the zoo, e.g. n=100000."
+    game: str = typer.Argument(
+        metavar="GAME", autocompletion=_known_games,
+        help="A file of a game, or a game of the zoo such as ring; both are listed below.",
     ),
-    gap: float = typer.Option(0.01, help="Largest gain by any swap of recommendations."),
-    method: str = typer.Option("auto", help="auto, matching, optimistic, weights, oracle, lp."),
-    seconds: float | None = typer.Option(None, help="Stop soon after that time."),
-    seed: int = typer.Option(0, min=0, help="Seed of the actions to begin with."),
-    plot: Path | None = typer.Option(None, help="Draw the joint distribution."),  # noqa: B008
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-) -> None:
-    """Solve a game: a correlated equilibrium, its gap checked against every action."""
-    from fullswap.games import solve
+    settings: list[str] = typer.Option(  # noqa: B008
+        [], "--set", metavar="NAME=VALUE", rich_help_panel=SOLVING,
+        help="Argument of a game of the zoo, e.g. n=100000; again for more.",
+    ),
+    gap: float = typer.Option(
+        0.01, metavar="PAYOFF", rich_help_panel=SOLVING,
+        help="What a player may still gain by leaving the recommendations.",
+    ),
+    method: str = typer.Option(
+        "auto", metavar="NAME", autocompletion=lambda: list(METHODS), rich_help_panel=SOLVING,
+        help=f"One of {', '.join(METHODS)}.",
+    ),
+    seconds: float | None = typer.Option(
+        None, metavar="SECONDS", rich_help_panel=SOLVING, help="Stop soon after that time."
+    ),
+    seed: int = typer.Option(
+        0, min=0, metavar="NUMBER", rich_help_panel=SOLVING, help="Seed of the first actions."
+    ),
+    plot: Path | None = typer.Option(  # noqa: B008
+        None, metavar="FILE", rich_help_panel=OUTPUT,
+        help="Draw the joint distribution: .png, .svg, .pdf, …",
+    ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:  # fmt: skip
+    """Solve a game: what to recommend to whom, and what anybody could gain by not following.
 
-    try:
-        solution = solve(_game(game, settings), gap, method, seed, seconds=seconds)
+    Exits with 1 if the gap asked for was not reached.
+    """
+    progress = progress_wanted(quiet)
+    with answered("equilibrium"):
+        if plot is not None:
+            _refuse_picture(plot)
+        made = _game(game, settings)
+        from fullswap.games import solve
+
+        solution = solve(made, gap, method, seed, seconds=seconds, progress=progress)
         if plot is not None:
             from fullswap.report import joint_distribution
 
             joint_distribution(solution).savefig(plot, bbox_inches="tight")
-    except (ValueError, OSError, ImportError) as error:
-        print(f"fullswap equilibrium: {error}", file=sys.stderr)
-        raise typer.Exit(1) from None
-    if as_json:
-        print(solution.to_json())
-    else:
-        _print(solution)
+        if as_json:
+            say(json.dumps(_plain(solution)), "equilibrium")
+        else:
+            _print(solution, plot)
     if not solution.reached:
         raise typer.Exit(1)
 
 
-def _print(solution: Any) -> None:
-    print(solution)
-    shown = (-solution.weights).argsort(kind="stable")[:20]
-    players = range(solution.game.players)
-    names = [[solution.game.actions[i].describe(solution.support[k, i]) for i in players]
-             for k in shown]  # fmt: skip
-    print_table(
-        f"The {len(shown)} likeliest of {len(solution.weights)} joint actions",
-        (*(f"player {i}" for i in players), "probability"),
-        [(*row, f"{solution.weights[k]:.4f}") for row, k in zip(names, shown, strict=True)],
-    )
+def _plain(solution: Any) -> dict[str, Any]:
+    """Actions by name; their numbers, which count from 0, are for arrays."""
+    fields: dict[str, Any] = solution.to_dict()
+    del fields["support"]
+    return fields
+
+
+def _print(solution: Any, plot: Path | None) -> None:
+    names, weights = solution.names, solution.weights
+    shown = (-weights).argsort(kind="stable")[:MOST_SHOWN]
+    title = "Recommended together"
+    if len(shown) < len(weights):
+        title += f", the {len(shown)} likeliest of {len(weights):,}"
+    say(f"{solution}\n", "equilibrium")
+    rows = [(*map(_in_words, names[k]), f"{weights[k]:.4f}") for k in shown]
+    print_table(title, (*solution.game.player_names, "probability"), rows, "equilibrium")
+    if plot is not None:
+        say(f"\nPicture: {plot}", "equilibrium")
+
+
+def _in_words(name: Any) -> str:
+    if isinstance(name, list):
+        return "(" + ", ".join(map(_in_words, name)) + ")"
+    return f"{name:.6g}" if isinstance(name, float) else str(name)
 
 
 def _game(name: str, settings: list[str]) -> Any:
     """A game of the zoo with its settings, or one from a file."""
     from fullswap.games import read, zoo
 
-    if name not in zoo.GAMES:
-        if not Path(name).is_file():
-            known = ", ".join(zoo.GAMES)
-            raise typer.BadParameter(f"{name!r} is neither a file nor a game of the zoo ({known})")
-        if settings:
-            raise typer.BadParameter(f"--set is for games of the zoo, and {name!r} is a file")
-        return read(name)
+    if name in zoo.GAMES:
+        return _of_the_zoo(name, settings)
+    if Path(name).is_dir():
+        raise ValueError(f"GAME must be a file, got the folder {name}")
+    if not Path(name).is_file():
+        near = get_close_matches(name.lower(), zoo.GAMES, 1)
+        hint = f", did you mean {near[0]}?" if near else ""
+        typer.echo(f"Games of the zoo, with arguments for --set:\n{zoo_list()}", err=True)
+        raise ValueError(f"no file and no game of the zoo is called {name!r}{hint}")
+    if settings:
+        raise ValueError(f"--set is for games of the zoo, and {name!r} is a file")
+    return read(name)
+
+
+def _of_the_zoo(name: str, settings: list[str]) -> Any:
+    from fullswap.games import zoo
+    from fullswap.games.zoo.listing import arguments
+
+    known = [argument.name for argument in arguments(name, zoo.GAMES[name])]
     values: dict[str, Any] = {}
     for setting in settings:
         key, _, value = setting.partition("=")
+        if key not in known:
+            raise ValueError(f"--set: {name} has no argument {key!r}{argument_list(name)}")
         try:
             values[key] = json.loads(value)
         except ValueError:
-            raise typer.BadParameter(f"--set must be NAME=NUMBER, got {setting!r}") from None
+            example = "NAME=VALUE with a number, a list such as [0, 1], or null"
+            raise ValueError(f"--set must be {example}, got {setting!r}") from None
     try:
         return zoo.GAMES[name](**values)
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error)) from None
+    except ValueError as error:
+        raise ValueError(f"--set {error}") from None
+
+
+def _refuse_picture(plot: Path) -> None:
+    """Before the work: a place that can be written, in a format that can be drawn."""
+    refuse_unwritable(plot, "--plot")
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise ImportError("--plot needs its extra: pip install 'fullswap[plot]'") from None
+    known = FigureCanvasBase.get_supported_filetypes()
+    if plot.suffix.lstrip(".").lower() not in known:
+        endings = ", ".join(f".{ending}" for ending in known)
+        raise ValueError(f"--plot must end in one of {endings}, got {plot}")

@@ -5,48 +5,201 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TROUBLE, INTERRUPTED = 2, 130
+"""Exit codes: wrong usage or something that went wrong; the user stopped it."""
 FLAGS = {
-    "y": "outcome", "p": "probability", "pos_label": "positive", "sample_weight": "weight",
+    "y": "--outcome", "p": "--probability", "pos_label": "--positive",
+    "sample_weight": "--weight", "path": "LOG",
 }  # fmt: skip
-"""Arguments whose flag has another name."""
+"""Arguments that have another name in the shell."""
 NAMED = re.compile(
-    r"\b(y|p|time|event|together|by|due|pos_label|sample_weight)=(\[[^\]]*\]|'[^']*')"
+    r"\b(y|p|time|event|together|by|due|key|resolved|pos_label|sample_weight|method|objective)="
+    r"(\[[^\]]*\]|'[^']*'|\"[^\"]*\")"
+)
+OPENING = re.compile(
+    r"^(by|delay|due|event|gap|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
+    r"seed|step|time|together|tolerance|y) must "
 )
 
 
 def in_shell(text: str) -> str:
-    """Arguments as flags: time='day' becomes --time day.
+    """Arguments as flags: time='day' becomes --time day, and "gap must" becomes "--gap must".
 
     Examples
     --------
     >>> in_shell("give event=['season', 'team'] or time='day'")
     'give --event season --event team or --time day'
+    >>> in_shell('gap must be positive (method="lp" is exact), got -1')
+    '--gap must be positive (--method lp is exact), got -1'
     """
 
-    def flag(match: re.Match[str]) -> str:
-        names = re.findall(r"'([^']*)'", match[2])
-        return " ".join(f"--{FLAGS.get(match[1], match[1])} {name}" for name in names)
+    def flag(name: str) -> str:
+        return FLAGS.get(name, f"--{name}")
 
-    return NAMED.sub(flag, text)
+    def named(match: re.Match[str]) -> str:
+        values = [one or two for one, two in re.findall(r"'([^']*)'|\"([^\"]*)\"", match[2])]
+        return " ".join(f"{flag(match[1])} {value}" for value in values)
+
+    return NAMED.sub(named, OPENING.sub(lambda match: f"{flag(match[1])} must ", text))
 
 
-def say(text: str, command: str) -> None:
+def styled(stream: Any = None) -> bool:
+    """Whether to write colours and boxes: on a terminal that takes them, if nobody minds.
+
+    Anything in NO_COLOR means not a single escape sequence, bold type included.
+    """
+    stream = stream or sys.stdout
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown")
+    return not plain and stream is not None and stream.isatty()
+
+
+def console(error: bool = False) -> Console:
+    """A console of ``rich`` for standard output or error: in a pipe plain, and wide enough.
+
+    What is more than a bar or a spinner goes through ``say``: it minds encodings and full disks.
+    """
+    from rich.console import Console
+
+    class Ours(Console):
+        """``rich`` would leave with 1 when nobody reads."""
+
+        def on_broken_pipe(self) -> NoReturn:
+            raise BrokenPipeError("nobody reads the answer")
+
+    stream = sys.stderr if error else sys.stdout
+    pretty = styled(stream)
+    return Ours(
+        file=stream, force_terminal=pretty, no_color=not pretty, highlight=False, emoji=False,
+        color_system="auto" if pretty else None, width=None if stream.isatty() else 10_000,
+    )  # fmt: skip
+
+
+def say(text: str, command: str = "") -> None:
     """Print, whatever the encoding; a full disk or a closed pipe is an error, said once."""
     try:
-        try:
-            print(text, flush=True)
-        except UnicodeEncodeError:
-            encoding = sys.stdout.encoding or "ascii"
-            print(text.encode(encoding, "replace").decode(encoding), flush=True)
+        print(as_printable(text), flush=True)
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):
-            print(f"fullswap {command}: could not write the answer: {error}", file=sys.stderr)
-        # nothing more can be written: what is left in the buffer must not raise at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(2)
+        stop_writing(error, command)
 
 
-def fail(message: object, command: str) -> None:
+def as_printable(text: str) -> str:
+    """The text, with question marks for letters that standard output cannot show."""
+    encoding = sys.stdout.encoding or "ascii"
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def fail(message: object, command: str = "") -> None:
     """Say on standard error, in one line, what is wrong."""
-    print(f"fullswap {command}: {in_shell(str(message))}", file=sys.stderr)
+    words = " ".join(in_shell(_reason(message)).split())
+    print(f"{' '.join(('fullswap', command)).strip()}: {words}", file=sys.stderr)
+
+
+def _reason(error: object) -> str:
+    """What happened to which file, without the number of the error."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error)
+
+
+def stop_writing(error: OSError, command: str = "") -> NoReturn:
+    """Leave because standard output takes nothing more."""
+    fail(f"could not write the answer: {_reason(error)}", command)
+    # what is left in the buffer must not raise at the end
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(TROUBLE)
+
+
+@contextmanager
+def answered(command: str) -> Iterator[None]:
+    """Turn what goes wrong into one line on standard error and an exit code.
+
+    Bad input, files and missing extras: 2; interrupted: 130; what cannot be written: 2.
+    """
+    try:
+        yield
+        _flush(command)
+    except BrokenPipeError as error:
+        stop_writing(error, command)
+    except (ValueError, OSError, ImportError) as error:
+        if isinstance(error, OSError):  # perhaps it was standard output that was full
+            _flush(command)
+        fail(error, command)
+        raise SystemExit(TROUBLE) from None
+    except KeyboardInterrupt:
+        fail("interrupted", command)
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _flush(command: str) -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        stop_writing(error, command)
+
+
+def progress_wanted(quiet: bool) -> bool | None:
+    """What ``Progress`` takes; with --quiet there is no line about compiling either."""
+    if quiet:
+        os.environ["FULLSWAP_QUIET"] = "1"
+    return False if quiet else None
+
+
+def refuse_unwritable(path: Any, flag: str) -> None:
+    """A file that could not be written later is refused before the work."""
+    if os.path.isdir(path):
+        raise ValueError(f"{flag} must be a file, got the folder {path}")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise ValueError(f"{flag} must lie in a folder that exists, got {path}")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise ValueError(f"{flag} must be a file that may be written, got {path}")
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], command: str = ""
+) -> None:
+    """Print a table: numbers to the right; as wide as the terminal, and never folded in a pipe."""
+    say(table(title, columns, rows), command)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The text of a table, as standard output shows it."""
+    numeric = [all(_is_number(row[k]) for row in rows) for k in range(len(columns))]
+    if not styled():
+        return _plain(title, columns, rows, numeric)
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for name, right in zip(columns, numeric, strict=True):
+        made.add_column(name, justify="right" if right else "left")
+    for row in rows:
+        made.add_row(*row)
+    screen = console()
+    with screen.capture() as caught:
+        screen.print(made)
+    return caught.get().rstrip()
+
+
+def _plain(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: list[bool]
+) -> str:
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        placed = zip(cells, widths, numeric, strict=True)
+        return "  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in placed).rstrip()
+
+    ruled = line(["-" * width for width in widths])
+    return "\n".join([*([title] if title else []), line(columns), ruled, *map(line, rows)])
+
+
+def _is_number(cell: str) -> bool:
+    return cell == "–" or cell.lstrip("-−<").replace(".", "").replace(",", "").isdigit()

@@ -19,7 +19,13 @@ from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.events import last_rows, refuse_sibling, run_rows, values_of
+from fullswap.forecasting.events import (
+    known_rows,
+    moments_of,
+    refuse_sibling,
+    run_rows,
+    values_of,
+)
 from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import event_of, scales_of
 from fullswap.forecasting.multiclass import MulticlassForecaster
@@ -126,13 +132,13 @@ class Bank(Keyed):
         return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
 
     @staticmethod
-    def _columns(read: Any, columns: tuple[Any, ...]) -> Any:
+    def _columns(read: Any, columns: tuple[Any, ...], **how: Any) -> Any:
         """What the pattern reads from these columns."""
-        names = list(signature(read).parameters)
+        names = [name for name in signature(read).parameters if name != "absent"]
         if len(columns) != len(names):
             wanted = " and ".join(names) or "nothing"
             raise ValueError(f"{wanted} must be given beside keys, got {len(columns)} arrays")
-        return read(*columns)
+        return read(*columns, **how)
 
     # --- the verbs --------------------------------------------------------------------------------
 
@@ -142,6 +148,7 @@ class Bank(Keyed):
         *columns: Any,
         sample_weight: Any = None,
         event: Any = None,
+        known: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -149,30 +156,34 @@ class Bank(Keyed):
 
         The same numbers as if every stream were run alone. ``columns`` are those of the pattern's
         ``run``: outcomes, or probabilities and outcomes. ``event`` names the event of each row;
-        the same name in two streams is two events.
+        the same name in two streams is two events. ``known`` says when outcomes came, if they came
+        late, in rows of all streams: that of row i is learnt just before row ``known[i]``.
         """
-        contexts, outcomes = self._columns(self._pattern._read, columns)
+        contexts, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
         keys, progress = _listed(keys), checks.flag("progress", progress)
         checks.same_length("keys", keys, "outcomes", len(outcomes))
         scales = scales_of(sample_weight, len(outcomes), self.spec.max_weight)
         names = event_names(event, len(outcomes))
-        again = names is not None and self._are_met_again(keys, names)
-        ends = last_rows(names, keys, outcomes, scales) if names and again else None
+        late = None if known is None else known_rows(known, outcomes)
+        moments = None
+        if late is not None or (names is not None and self._are_met_again(keys, names)):
+            moments = moments_of(names, keys, outcomes, scales, late)
         streams = self._streams(keys)
         waiting = {}
         if self._pending:
             own = {place: key for key, place in self._places.items()}
             waiting = {place: self._stream(own[place]) for place in self._pending}
         try:
-            if names is None or ends is None:
+            if moments is None:
                 recorded = run_events(
                     self._rows, streams, contexts, outcomes, scales, record, progress,
                     watch(waiting, streams, scales),
                 )  # fmt: skip
             else:
-                recorded = self._run_named(
-                    keys, names, ends, contexts, outcomes, scales, record, progress
-                )
+                recorded = self._run_rows(
+                    keys, names or [None] * len(keys), moments, contexts, outcomes, scales, record,
+                    progress,
+                )  # fmt: skip
         except BaseException:
             for stream in waiting.values():
                 stream.settle()
@@ -192,8 +203,8 @@ class Bank(Keyed):
         held = {(t.key[0], t.event) for t in self.pending if t.event is not None}
         return len(met) < len(own) or not met.isdisjoint(held)
 
-    def _run_named(
-        self, keys: list[Any], names: list[Any], ends: Any, contexts: Any, outcomes: Any,
+    def _run_rows(
+        self, keys: list[Any], names: list[Any], moments: Indices, contexts: Any, outcomes: Any,
         scales: Vector, record: bool, progress: bool | None,
     ) -> Recorded | None:  # fmt: skip
         """A log in which events come back: the loop of ``predict`` and ``resolve``."""
@@ -207,7 +218,7 @@ class Bank(Keyed):
             own = [ticket] if names[t] is None else stream.pending.of_event(names[t])
             self._resolve(stream, own, values[t], float(scales[t]) if len(scales) else 1.0)
 
-        tickets = run_rows(ends, predict, resolve, record, progress)
+        tickets = run_rows(moments, predict, resolve, record, progress)
         return recorded_of(self._rows.kind, tickets) if record else None
 
     def _predict(self, key: Any, context: Any, event: Any) -> Forecast:

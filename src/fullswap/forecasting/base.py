@@ -10,10 +10,16 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.draws import Draws, seed_of
 from fullswap.base.keys import event_name, event_names
-from fullswap.base.protocols import Mixture, Vector
+from fullswap.base.protocols import Indices, Mixture, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.events import last_rows, refuse_sibling, run_rows, values_of
+from fullswap.forecasting.events import (
+    known_rows,
+    moments_of,
+    refuse_sibling,
+    run_rows,
+    values_of,
+)
 from fullswap.forecasting.guarantees import (
     certificates_of,
     explanation_of,
@@ -66,15 +72,15 @@ class OnlineForecaster(ABC):
         """One checked outcome, as compiled code reads it."""
 
     @abstractmethod
-    def _outcomes(self, outcomes: Any) -> Any:
-        """A checked array of outcomes; rows are events."""
+    def _outcomes(self, outcomes: Any, absent: bool = False) -> Any:
+        """A checked array of outcomes; rows are events. NaN only where they may be absent."""
 
     @abstractmethod
     def _contexts(self, *columns: Any) -> Any:
         """What comes with events before their outcomes, checked; None if nothing does."""
 
     @abstractmethod
-    def _read(self, *columns: Any) -> tuple[Any, Any]:
+    def _read(self, *columns: Any, absent: bool = False) -> tuple[Any, Any]:
         """Contexts and outcomes of many events, checked: the columns of ``run``."""
 
     # --- settings -----------------------------------------------------------------------------
@@ -176,16 +182,23 @@ class OnlineForecaster(ABC):
         pending.drop(tickets)
 
     def _run(
-        self, contexts: Any, outcomes: Any, sample_weight: Any, record: bool,
-        progress: bool | None, event: Any = None,
+        self, columns: tuple[Any, ...], sample_weight: Any, record: bool, progress: bool | None,
+        event: Any, known: Any,
     ) -> Record | None:  # fmt: skip
+        contexts, outcomes = self._read(*columns, absent=known is not None)
         stream = self._stream
         scales = scales_of(sample_weight, len(outcomes), self._spec.max_weight)
         names = event_names(event, len(outcomes))
+        known = None if known is None else known_rows(known, outcomes)
         alone, waiting = np.zeros(0, np.int64), {0: stream} if stream.pending.tickets else {}
+        again = names is not None and stream.pending.are_met_again(names)
         try:
-            if names is not None and stream.pending.are_met_again(names):
-                recorded = self._run_named(names, contexts, outcomes, scales, record, progress)
+            if again or known is not None:
+                moments = moments_of(names, None, outcomes, scales, known)
+                recorded = self._run_rows(
+                    names or [None] * len(outcomes), moments, contexts, outcomes, scales, record,
+                    progress,
+                )  # fmt: skip
             else:
                 recorded = run_events(
                     stream.rows, alone, contexts, outcomes, scales, record, progress,
@@ -197,14 +210,12 @@ class OnlineForecaster(ABC):
         level = int(stream.row[LEVEL])
         return None if recorded is None else record_of(stream.kind, level, recorded)
 
-    def _run_named(
-        self, names: list[Any], contexts: Any, outcomes: Any, scales: Vector, record: bool,
-        progress: bool | None,
+    def _run_rows(
+        self, names: list[Any], moments: Indices, contexts: Any, outcomes: Any, scales: Vector,
+        record: bool, progress: bool | None,
     ) -> Recorded | None:  # fmt: skip
         """A log in which events come back: the loop of ``predict`` and ``resolve``."""
-        stream = self._stream
-        ends = last_rows(names, None, outcomes, scales)
-        values = values_of(outcomes)
+        stream, values = self._stream, values_of(outcomes)
 
         def predict(t: int) -> Forecast:
             return stream.predict(event_of(contexts, t), names[t])
@@ -213,7 +224,7 @@ class OnlineForecaster(ABC):
             own = [ticket] if names[t] is None else stream.pending.of_event(names[t])
             stream.resolve(own, values[t], float(scales[t]) if len(scales) else 1.0)
 
-        tickets = run_rows(ends, predict, resolve, record, progress)
+        tickets = run_rows(moments, predict, resolve, record, progress)
         return recorded_of(stream.kind, tickets) if record else None
 
     # --- measured against guaranteed ------------------------------------------------------------
@@ -315,6 +326,7 @@ class WithoutModels(OnlineForecaster):
         sample_weight: Any = None,
         *,
         event: Any = None,
+        known: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -327,11 +339,18 @@ class WithoutModels(OnlineForecaster):
         learnt at the last row of the event, whose rows have one outcome and one weight. The same
         numbers as the loop of ``predict(event=…)`` and ``resolve``. A row whose name is None, NaN
         or "" is an event of its own.
+
+        ``known`` says when outcomes came, if they came late: that of row i was known as soon as
+        ``known[i]`` rows had been forecast, so it is learnt just before row ``known[i]`` is
+        forecast; ``i + 1`` is at once. Of several at one moment the earlier row comes first, and
+        all rows of an event come at once. A row stays pending if its outcome is absent (NaN, None,
+        for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
+        as the loop of ``predict``, ``update`` and ``resolve``.
         """
-        return self._run(*self._read(outcomes), sample_weight, record, progress, event)
+        return self._run((outcomes,), sample_weight, record, progress, event, known)
 
     def _contexts(self) -> None:
         return None
 
-    def _read(self, outcomes: Any) -> tuple[None, Any]:
-        return None, self._outcomes(outcomes)
+    def _read(self, outcomes: Any, *, absent: bool = False) -> tuple[None, Any]:
+        return None, self._outcomes(outcomes, absent)

@@ -1,4 +1,4 @@
-"""Whole logs in which several forecasts belong to one event."""
+"""Whole logs in which outcomes come late, or several forecasts belong to one event."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base import checks
 from fullswap.base.progress import Progress
-from fullswap.base.protocols import Vector
+from fullswap.base.protocols import Indices, Vector
 from fullswap.online.tickets import Forecast
 
 Ticket = TypeVar("Ticket")
@@ -27,13 +28,47 @@ def refuse_sibling(ticket: Forecast) -> None:
         )
 
 
+def known_rows(known: Any, outcomes: Any) -> Indices:
+    """When the outcome of each row becomes known, as checked numbers of rows, shape (T,).
+
+    A row that stays pending, because its outcome is absent (NaN) or known after the T rows of this
+    log only, has T + 1.
+    """
+    total = len(outcomes)
+    rows = checks.numbers("known", known)
+    if rows.shape != (total,):
+        checks.refuse_shape("known", f"({total},)", rows)
+    later = (rows > np.arange(total)) & (rows == np.floor(rows))  # not NaN
+    rule = "be whole numbers of rows, larger than that of the row itself (from 0)"
+    checks.refuse_at("known", rule, rows, ~later)
+    absent = np.isnan(outcomes).reshape(total, -1).any(axis=1) if total else np.zeros(0, np.bool_)
+    return np.where(absent, total + 1, np.minimum(rows, total + 1)).astype(np.int64)
+
+
+def moments_of(
+    names: list[Any] | None, owners: list[Any] | None, outcomes: Any, scales: Vector,
+    known: Indices | None,
+) -> Indices:  # fmt: skip
+    """At each row, how many rows have been forecast when its event is resolved there, shape (T,).
+
+    T + 1 for rows where nothing is resolved: those that stay pending, and all but the last row of
+    an event. ``known`` as by ``known_rows``; None: an event is known after its last row.
+    """
+    total = len(outcomes)
+    moments = np.arange(1, total + 1) if known is None else known
+    if names is None:
+        return moments
+    return np.where(last_rows(names, owners, outcomes, scales, known), moments, total + 1)
+
+
 def last_rows(
-    names: list[Any], owners: list[Any] | None, outcomes: Any, scales: Vector
-) -> NDArray[np.bool_]:
+    names: list[Any], owners: list[Any] | None, outcomes: Any, scales: Vector,
+    known: Indices | None = None,
+) -> NDArray[np.bool_]:  # fmt: skip
     """Which rows of a log are the last of their events; rows without a name are events themselves.
 
     ``owners`` say to whose streams the rows belong: the same name there is another event. All rows
-    of an event must have the same outcome and weight.
+    of an event must have the same outcome and weight, and become known together.
     """
     first: dict[Any, int] = {}
     last: dict[Any, int] = {}
@@ -46,8 +81,11 @@ def last_rows(
         if token in last:
             ends[last[token]] = False
         last[token] = t
-    for what, values in (("outcome", outcomes), ("sample_weight", scales)):
-        differs = np.asarray(values) != np.asarray(values)[begins[: len(values)]]
+    own = (("outcome", outcomes), ("sample_weight", scales), ("known", known))
+    for what, given in own:
+        values = np.asarray(() if given is None else given)
+        firsts = values[begins[: len(values)]]
+        differs = (values != firsts) & ((values == values) | (firsts == firsts))  # NaN is NaN
         rows = np.flatnonzero(differs.reshape(len(values), -1).any(axis=1) if len(values) else [])
         if len(rows):
             t = int(rows[0])
@@ -64,24 +102,37 @@ def values_of(outcomes: Any) -> Any:
     return array.tolist() if array.ndim == 1 else array
 
 
+def due_rows(moments: Indices) -> Indices:
+    """Rows whose events are resolved in this log, in that order: at one moment by row."""
+    order = np.argsort(moments, kind="stable")
+    return order[moments[order] <= len(moments)]
+
+
 def run_rows(
-    ends: NDArray[np.bool_],
+    moments: Indices,
     predict: Callable[[int], Ticket],
     resolve: Callable[[int, Ticket], None],
     record: bool,
     progress: bool | None,
 ) -> list[Ticket]:
-    """Forecast row after row, and resolve an event at its last one; the tickets, if asked for.
+    """Forecast row after row, and resolve events when they are due; the tickets, if asked for.
 
-    What is stopped in the middle leaves forecasts that wait, as single forecasts do.
+    ``moments`` as by ``moments_of``. What is stopped in the middle leaves forecasts that wait, as
+    single forecasts do.
     """
-    tickets = []
-    with Progress(len(ends), progress, "events") as bar:
-        for t, is_last in enumerate(ends.tolist()):
+    tickets: list[Ticket] = []
+    total, resolved = len(moments), 0
+    due, waiting = due_rows(moments).tolist(), {}
+    ends = moments.tolist()
+    with Progress(total, progress, "events") as bar:
+        for t in range(total):
             ticket = predict(t)
             if record:
                 tickets.append(ticket)
-            if is_last:
-                resolve(t, ticket)
+            if ends[t] <= total:
+                waiting[t] = ticket
+            while resolved < len(due) and ends[due[resolved]] == t + 1:
+                resolve(due[resolved], waiting.pop(due[resolved]))
+                resolved += 1
             bar.update(t + 1)
     return tickets

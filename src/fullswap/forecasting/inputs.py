@@ -37,12 +37,12 @@ def binary_outcome(outcome: Any) -> float:
     return float(value)
 
 
-def binary_outcomes(outcomes: Any) -> Any:
-    """Numbers in [0, 1], shape (T,)."""
+def binary_outcomes(outcomes: Any, absent: bool = False) -> Any:
+    """Numbers in [0, 1], shape (T,); NaN only where outcomes may be absent."""
     array = outcome_numbers("outcomes", outcomes)
     if array.ndim != 1:
         checks.refuse_shape("outcomes", "(T,)", array)
-    checks.unit("outcomes", array)
+    checks.unit("outcomes", array, absent)
     return array
 
 
@@ -65,9 +65,17 @@ def class_row(outcome: Any, classes: int) -> Vector:
     return row
 
 
-def class_rows(outcomes: Any, classes: int) -> Any:
-    """Outcomes of many events: classes (T,), or probabilities (T, K), as probabilities (T, K)."""
+def class_rows(outcomes: Any, classes: int, absent: bool = False) -> Any:
+    """Outcomes of many events: classes (T,), or probabilities (T, K), as probabilities (T, K).
+
+    Where outcomes may be absent, NaN and the class -1 are: rows of NaN.
+    """
     array = checks.numbers("outcomes", outcomes)
+    if absent and array.ndim in (1, 2) and len(array):
+        gone = np.isnan(array) | (array == -1) if array.ndim == 1 else np.isnan(array).any(axis=1)
+        table = np.full((len(array), classes), np.nan)
+        table[~gone] = class_rows(array[~gone], classes)
+        return table
     if array.ndim == 1 and not array.dtype.kind == "b":
         return np.eye(classes)[checks.indices("outcomes", array, classes)]
     if array.ndim != 2 or array.shape[1] != classes:

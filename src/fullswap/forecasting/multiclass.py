@@ -83,5 +83,5 @@ class MulticlassForecaster(WithoutModels):
     def _outcome(self, outcome: Any) -> Vector:
         return class_row(outcome, self.classes)
 
-    def _outcomes(self, outcomes: Any) -> Any:
-        return class_rows(outcomes, self.classes)
+    def _outcomes(self, outcomes: Any, absent: bool = False) -> Any:
+        return class_rows(outcomes, self.classes, absent)

@@ -14,11 +14,11 @@ from fullswap.base import checks
 from fullswap.base.draws import Draws
 from fullswap.base.keys import event_name, event_names
 from fullswap.base.progress import Progress
-from fullswap.base.protocols import Vector
+from fullswap.base.protocols import Indices, Vector
 from fullswap.certificates import Certificate, Quantity, Subject
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.events import last_rows, refuse_sibling, run_rows
+from fullswap.forecasting.events import known_rows, moments_of, refuse_sibling, run_rows
 from fullswap.forecasting.guarantees import explanation_of, first_certificate_of
 from fullswap.forecasting.inputs import (
     class_row,
@@ -251,6 +251,7 @@ class OneVsRest:
         *columns: Any,
         sample_weight: Any = None,
         event: Any = None,
+        known: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> OneVsRestRun | None:
@@ -258,19 +259,24 @@ class OneVsRest:
 
         The same numbers as the loop of ``predict`` and ``update``. ``columns`` are the outcomes;
         with models their probabilities (T, K) or (T, models, K) first. ``event`` names the event of
-        each row, whose forecasts are learnt at its last row.
+        each row, whose forecasts are learnt at its last row. ``known`` says when outcomes came, if
+        they came late: that of row i is learnt just before row ``known[i]`` is forecast.
         """
         if len(columns) != (2 if self._spec.models else 1):
             wanted = "p and outcomes" if self._spec.models else "outcomes"
             raise ValueError(f"run must be given {wanted}, got {len(columns)} arrays")
-        table = class_rows(columns[-1], self.classes)
+        table = class_rows(columns[-1], self.classes, absent=known is not None)
         contexts = self._contexts(columns[0] if len(columns) == 2 else None)
         if contexts is not None:
             checks.same_length("p", contexts, "outcomes", len(table))
         scales = scales_of(sample_weight, len(table), self._spec.max_weight)
         names = event_names(event, len(table))
-        if names is not None and self._parts[0].pending.are_met_again(names):
-            return self._run_named(names, contexts, table, scales, record, progress)
+        late = None if known is None else known_rows(known, table)
+        again = names is not None and self._parts[0].pending.are_met_again(names)
+        if late is not None or again:
+            moments = moments_of(names, None, table, scales, late)
+            own = names or [None] * len(table)
+            return self._run_rows(own, moments, contexts, table, scales, record, progress)
         parts, classes = [], np.arange(self.classes)
         waiting = {part.index: part for part in self._parts if part.pending.tickets}
         events = max(STRETCH // self.classes, 1)
@@ -292,9 +298,9 @@ class OneVsRest:
         written = [part for part in parts if part is not None]
         return self._run_of(joined(written, self._rows.kind))
 
-    def _run_named(
-        self, names: list[Any], contexts: Any, table: Any, scales: Vector, record: bool,
-        progress: bool | None,
+    def _run_rows(
+        self, names: list[Any], moments: Indices, contexts: Any, table: Any, scales: Vector,
+        record: bool, progress: bool | None,
     ) -> OneVsRestRun | None:  # fmt: skip
         """A log in which events come back: the loop of ``predict`` and ``resolve``."""
 
@@ -307,8 +313,7 @@ class OneVsRest:
                 own = self._of_event(names[t])
             self._learn(own, table[t], float(scales[t]) if len(scales) else 1.0)
 
-        ends = last_rows(names, None, table, scales)
-        forecasts = run_rows(ends, predict, resolve, record, progress)
+        forecasts = run_rows(moments, predict, resolve, record, progress)
         if not record:
             return None
         tickets = [ticket for forecast in forecasts for ticket in forecast.parts]

@@ -144,6 +144,7 @@ class Recalibrator(OnlineForecaster):
         sample_weight: Any = None,
         *,
         event: Any = None,
+        known: Any = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -157,14 +158,21 @@ class Recalibrator(OnlineForecaster):
         learnt at the last row of the event, whose rows have one outcome and one weight. The same
         numbers as the loop of ``predict(p, event=…)`` and ``resolve``. A row whose name is None,
         NaN or "" is an event of its own.
+
+        ``known`` says when outcomes came, if they came late: that of row i was known as soon as
+        ``known[i]`` rows had been forecast, so it is learnt just before row ``known[i]`` is
+        forecast; ``i + 1`` is at once. Of several at one moment the earlier row comes first, and
+        all rows of an event come at once. A row stays pending if its outcome is absent (NaN, None,
+        for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
+        as the loop of ``predict``, ``update`` and ``resolve``.
         """
-        return self._run(*self._read(p, outcomes), sample_weight, record, progress, event)
+        return self._run((p, outcomes), sample_weight, record, progress, event, known)
 
     def _contexts(self, p: Any) -> Any:
         return contexts_of(p, self.models, self.classes)
 
-    def _read(self, p: Any, outcomes: Any) -> tuple[Any, Any]:
-        results, contexts = self._outcomes(outcomes), self._contexts(p)
+    def _read(self, p: Any, outcomes: Any, *, absent: bool = False) -> tuple[Any, Any]:
+        results, contexts = self._outcomes(outcomes, absent), self._contexts(p)
         if len(contexts) != len(results):
             raise ValueError(
                 "p and outcomes must be equally long, "
@@ -177,7 +185,7 @@ class Recalibrator(OnlineForecaster):
             return binary_outcome(outcome)
         return class_row(outcome, self.classes)
 
-    def _outcomes(self, outcomes: Any) -> Any:
+    def _outcomes(self, outcomes: Any, absent: bool = False) -> Any:
         if self._spec.classes == 2:
-            return binary_outcomes(outcomes)
-        return class_rows(outcomes, self.classes)
+            return binary_outcomes(outcomes, absent)
+        return class_rows(outcomes, self.classes, absent)

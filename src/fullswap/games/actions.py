@@ -63,6 +63,10 @@ class ActionSet(ABC):
         """One action in words."""
         return str(action)
 
+    def name(self, action: Action) -> Any:
+        """The action as plain data for people, who count from 1 what has no name of its own."""
+        return self.describe(action)
+
 
 class Vectors(ActionSet):
     """Finitely many actions, numbered from 0, with their embeddings as rows.
@@ -98,6 +102,10 @@ class Vectors(ActionSet):
     def describe(self, action: Action) -> str:
         """Its label, or its number."""
         return str(int(action)) if self.labels is None else self.labels[int(action)]
+
+    def name(self, action: Action) -> str | int:
+        """Its label, or its number from 1."""
+        return int(action) + 1 if self.labels is None else self.labels[int(action)]
 
 
 class Curve(ActionSet):
@@ -168,6 +176,10 @@ class Curve(ActionSet):
         """The parameter."""
         return f"{float(action):.6g}"
 
+    def name(self, action: Action) -> float:
+        """The parameter, to the last digit."""
+        return float(action)
+
 
 class Plans(ActionSet):
     """A choice in each of several finite parts, numbered in mixed radix, the last part fastest."""
@@ -212,6 +224,11 @@ class Plans(ActionSet):
         choices = self.choices(np.array([int(action)]))[0]
         names = [part.describe(c) for part, c in zip(self.parts, choices, strict=True)]
         return "(" + ", ".join(names) + ")"
+
+    def name(self, action: Action) -> list[str | int]:
+        """The name of the choice in each part."""
+        choices = self.choices(np.array([int(action)]))[0]
+        return [part.name(c) for part, c in zip(self.parts, choices, strict=True)]
 
 
 class Product(Plans):

@@ -21,6 +21,8 @@ from fullswap.games.actions import Action, ActionSet, Column, Vectors, blocks, d
 Against = Callable[[list[Column]], Points]
 # Rows of joint actions, (m, players); points of regions as tuples or rows of numbers.
 Support = NDArray[Any] | Sequence[Sequence[Action]]
+# Names of each player's actions; None where they have none.
+Labels = Sequence[Sequence[str] | None]
 
 
 class StructuredGame:
@@ -28,7 +30,8 @@ class StructuredGame:
 
     For each player, ``against`` takes the others' actions, columns (m,) in the order of the
     players, to payoff vectors (m, dim) in the player's own embedding space, and ``errors`` says how
-    far payoffs may be from the true ones (an embedding of lower rank).
+    far payoffs may be from the true ones (an embedding of lower rank). ``player_names`` are for
+    people; without them, and for empty ones, players are numbered from 1.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class StructuredGame:
         against: Sequence[Against],
         name: str = "game",
         errors: ArrayLike | None = None,
+        player_names: Sequence[str] | None = None,
     ) -> None:
         self.actions, self._against, self.name = tuple(actions), tuple(against), name
         if len(self.actions) < 2:
@@ -55,6 +59,9 @@ class StructuredGame:
         sizes = checks.vector("errors", given, self.players)
         checks.refuse_at("errors", "be at least 0", sizes, sizes < 0)
         self.errors: tuple[float, ...] = tuple(sizes.tolist())
+        names = [""] * self.players if player_names is None else player_names
+        checks.same_length("player_names", names, "actions", self.players)
+        self.player_names = tuple(str(n) or f"player {k}" for k, n in enumerate(names, 1))
 
     @property
     def players(self) -> int:
@@ -107,9 +114,10 @@ class StructuredGame:
 
     @classmethod
     def from_embeddings(
-        cls, V: ArrayLike, W: ArrayLike, V2: ArrayLike, W2: ArrayLike, name: str = "game"
-    ) -> StructuredGame:
-        """u_1(i, j) = ⟨V[i], W[j]⟩ and u_2(i, j) = ⟨V2[i], W2[j]⟩.
+        cls, V: ArrayLike, W: ArrayLike, V2: ArrayLike, W2: ArrayLike, name: str = "game",
+        labels: Labels | None = None, player_names: Sequence[str] | None = None,
+    ) -> StructuredGame:  # fmt: skip
+        """u_1(i, j) = ⟨V[i], W[j]⟩ and u_2(i, j) = ⟨V2[i], W2[j]⟩; ``labels`` name the actions.
 
         Examples
         --------
@@ -121,16 +129,17 @@ class StructuredGame:
         other = checks.matrix("W", W, (None, own.shape[1])).copy()
         other2 = checks.matrix("V2", V2, (len(own), None)).copy()
         own2 = checks.matrix("W2", W2, (len(other), other2.shape[1]))
-        return _two_players(own, other, own2, other2, name)
+        return _two_players(own, other, own2, other2, name, (0.0, 0.0), labels, player_names)
 
 
 def _two_players(
     own: Points, other: Points, own2: Points, other2: Points, name: str,
-    errors: tuple[float, float] = (0.0, 0.0),
+    errors: tuple[float, float], labels: Labels | None, player_names: Sequence[str] | None,
 ) -> StructuredGame:  # fmt: skip
     """u_1(i, j) = ⟨own[i], other[j]⟩ and u_2(i, j) = ⟨own2[j], other2[i]⟩."""
     against = (lambda others: other[others[0]], lambda others: other2[others[0]])
-    return StructuredGame((Vectors(own), Vectors(own2)), against, name, errors)
+    sets = [Vectors(v, row) for v, row in zip((own, own2), _labels(labels, 2), strict=True)]
+    return StructuredGame(sets, against, name, errors, player_names)
 
 
 def tensor(embedded: Points, vectors: Points, player: int, shape: Sequence[int]) -> Points:
@@ -140,19 +149,21 @@ def tensor(embedded: Points, vectors: Points, player: int, shape: Sequence[int])
 
 
 def from_matrices(
-    A: ArrayLike, B: ArrayLike, rank: int | None = None, name: str = "game"
-) -> StructuredGame:
+    A: ArrayLike, B: ArrayLike, rank: int | None = None, name: str = "game",
+    labels: Labels | None = None, player_names: Sequence[str] | None = None,
+) -> StructuredGame:  # fmt: skip
     """The two-player game with payoffs A[i, j] and B[i, j].
 
     Exact in dimension min(n, n'); with ``rank``, by singular values, and the largest error of an
-    entry is kept in ``errors``, to be added to gaps.
+    entry is kept in ``errors``, to be added to gaps. ``labels`` name each player's actions.
     """
     first = checks.matrix("A", A)
     second = checks.matrix("B", B, first.shape)
     most = min(first.shape) if rank is None else checks.whole("rank", rank, 1)
     own, other, error = _factors(first.copy(), most)
     own2, other2, error2 = _factors(second.copy().T, most)
-    return _two_players(own, other, own2, other2, name, (error, error2))
+    errors = (error, error2)
+    return _two_players(own, other, own2, other2, name, errors, labels, player_names)
 
 
 def _factors(matrix: Points, rank: int) -> tuple[Points, Points, float]:
@@ -169,8 +180,9 @@ def _factors(matrix: Points, rank: int) -> tuple[Points, Points, float]:
 
 
 def from_tensor(
-    payoffs: ArrayLike, name: str = "game", labels: Sequence[Sequence[str]] | None = None
-) -> StructuredGame:
+    payoffs: ArrayLike, name: str = "game", labels: Labels | None = None,
+    player_names: Sequence[str] | None = None,
+) -> StructuredGame:  # fmt: skip
     """The game with payoffs[p, a_1, …, a_N] for player p, shape (N, n_1, …, n_N).
 
     ``labels`` are the names of each player's actions.
@@ -183,10 +195,16 @@ def from_tensor(
         own_last = np.moveaxis(array[player], player, -1)
         return lambda others: own_last[tuple(others)]
 
-    named = [None] * len(array) if labels is None else labels
-    checks.same_length("labels", named, "payoffs", len(array))
+    named = _labels(labels, len(array))
     sets = [Vectors(np.eye(n), row) for n, row in zip(array.shape[1:], named, strict=True)]
-    return StructuredGame(sets, [against(p) for p in range(len(array))], name)
+    makers = [against(p) for p in range(len(array))]
+    return StructuredGame(sets, makers, name, player_names=player_names)
+
+
+def _labels(labels: Labels | None, players: int) -> Labels:
+    named = [None] * players if labels is None else labels
+    checks.same_length("labels", named, "players", players)
+    return named
 
 
 def as_support(support: Support, players: int) -> NDArray[Any]:

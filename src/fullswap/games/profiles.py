@@ -93,8 +93,15 @@ class CorrelatedEquilibrium:
         columns.update({f"payoff_{i}": payoffs[:, i] for i in players})
         return narwhals.from_dict(columns, backend=backend).to_native()
 
+    @property
+    def names(self) -> list[list[Any]]:
+        """Names of the joint actions, row by row; what has none is counted from 1."""
+        sets, columns = self.game.actions, self.game.columns(self.support)
+        named = [[s.name(a) for a in column] for s, column in zip(sets, columns, strict=True)]
+        return [list(row) for row in zip(*named, strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data: ``support`` has the numbers of actions, from 0, ``actions`` their names."""
         columns = [column.tolist() for column in self.game.columns(self.support)]
         return {
             "game": self.game.name,
@@ -104,7 +111,9 @@ class CorrelatedEquilibrium:
             "gap": self.gap,
             "coarse_gap": self.coarse_gap,
             "gaps": [g.swap for g in self.gaps],
+            "players": list(self.game.player_names),
             "payoffs": self.payoffs.tolist(),
+            "actions": self.names,
             "support": [list(row) for row in zip(*columns, strict=True)],
             "weights": self.weights.tolist(),
         }

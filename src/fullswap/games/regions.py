@@ -56,6 +56,10 @@ class _OnConvexSet(ActionSet):
         """The coordinates."""
         return "(" + ", ".join(f"{x:.6g}" for x in action) + ")"
 
+    def name(self, action: Action) -> list[float]:
+        """The coordinates, to the last digit."""
+        return [float(x) for x in action]
+
 
 class Region(_OnConvexSet):
     """Points x of a convex set, embedded as they are: payoffs linear in x.

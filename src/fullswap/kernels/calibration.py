@@ -15,13 +15,14 @@ beforehand, and two heaps of ranks find the ends.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from fullswap.kernels.compiling import kernel
 
 # Heaps of our own: numba's heapq compiles, but a cached kernel that uses it cannot be loaded again.
 
 
-@njit(cache=True)
+@kernel
 def push(heap: NDArray, size: int, item: int) -> None:
     """Put ``item`` into the min-heap ``heap[:size]``, which then has size + 1 items."""
     place = size
@@ -34,7 +35,7 @@ def push(heap: NDArray, size: int, item: int) -> None:
     heap[place] = item
 
 
-@njit(cache=True)
+@kernel
 def pop(heap: NDArray, size: int) -> None:
     """Take the least item out of the min-heap ``heap[:size]``, which then has size − 1 items."""
     item = heap[size - 1]
@@ -52,7 +53,7 @@ def pop(heap: NDArray, size: int) -> None:
     heap[place] = item
 
 
-@njit(cache=True)
+@kernel
 def cancellation_cost(
     kinks: NDArray, order: NDArray, ranks: NDArray, distances: NDArray, end: float
 ) -> float:

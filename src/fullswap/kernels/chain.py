@@ -12,10 +12,10 @@ recommend.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import CELLS, HEAD, HINT
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import count_event
 from fullswap.kernels.line import COLUMNS, learn_point
 from fullswap.kernels.loop import cell_of
@@ -42,7 +42,7 @@ def _split(source, state, row_indices, row_weights):
     row_weights[state, 1] = 1.0 - share
 
 
-@njit(cache=True)
+@kernel
 def chain_forecast(points, row, walk, members, shares, targets):
     """Size of the class (members, shares and targets are written), or −size if it needs room."""
     scratch, stamps, dense, rows, splits = walk
@@ -56,7 +56,7 @@ def chain_forecast(points, row, walk, members, shares, targets):
     return size
 
 
-@njit(cache=True)
+@kernel
 def chain_learn(
     points, row, loss, rate, realised, delta, members, shares, targets, size, drawn, g, y, number
 ):  # fmt: skip

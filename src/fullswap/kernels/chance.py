@@ -4,10 +4,10 @@ Symbols: codes (n,) event of each row · cell (n,) its cell · chance (n,) proba
 weight (n,), or (1,) for all · level (draws, events) uniform numbers · sums (draws, cells).
 """
 
-from numba import njit
+from fullswap.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def add_shared(sums, codes, cell, chance, weight, level):
     """Add Σ w·[level of the event < chance] of every cell, draw by draw."""
     w = weight[0]

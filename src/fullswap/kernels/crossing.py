@@ -8,11 +8,12 @@ recommendations, and it costs O(log n) to find instead of a linear system.
 
 from __future__ import annotations
 
-from numba import njit
 from numpy.typing import NDArray
 
+from fullswap.kernels.compiling import kernel
 
-@njit(cache=True)
+
+@kernel
 def find_crossing(points: NDArray, targets: NDArray, hint: int) -> int:
     """Find neighbours between which the targets cross the points.
 
@@ -74,7 +75,7 @@ def find_crossing(points: NDArray, targets: NDArray, hint: int) -> int:
     return low
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def crossing_weight(points: NDArray, targets: NDArray, i: int) -> float:
     """Weight of point i in the mixture of points i and i + 1 that is its own target.
 

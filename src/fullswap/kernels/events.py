@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.ir as ir
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
@@ -31,6 +31,7 @@ from fullswap.kernels.columns import (
     ROUNDS,
     SQUARES,
 )
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.philox import block, lane
 
 
@@ -144,7 +145,7 @@ def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
     return several if isinstance(ticket, types.Integer) else pair
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def draw_place(shares, size, u):
     """The first place whose cumulative share exceeds u."""
     place, total = 0, shares[0]
@@ -157,7 +158,7 @@ def draw_place(shares, size, u):
 # --- rows -------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@kernel
 def refine(spec, old, new):
     """Write the row ``old`` on the next finer grid; old points keep what they learnt."""
     level = int(old[LEVEL])
@@ -178,7 +179,7 @@ def refine(spec, old, new):
     lift(spec, level + 1, new)
 
 
-@njit(cache=True)
+@kernel
 def move(spec, arena, start, room, stream):
     """Whether there was room for the refined row of a stream, which is then where start says.
 
@@ -207,7 +208,7 @@ def move(spec, arena, start, room, stream):
     return True
 
 
-@njit(cache=True)
+@kernel
 def relocate(arena, start, new_arena, new_start, widths):
     """Copy every stream's row to its place in another arena."""
     for stream in range(start.shape[0]):
@@ -232,7 +233,7 @@ def _fetch(typing_context: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.int64), build
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _fetch_ahead(arena, start, words, streams, t):
     if t + 2 * AHEAD < streams.shape[0]:
         _fetch(start, streams[t + 2 * AHEAD])
@@ -246,7 +247,7 @@ def _fetch_ahead(arena, start, words, streams, t):
 # --- the loop ---------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@kernel
 def _stretch(
     spec, points, row, level, word, seed, t, stop, contexts, outcomes, scales, indices, weights,
     issued,
@@ -279,7 +280,7 @@ def _stretch(
     return t, DONE
 
 
-@njit(cache=True)
+@kernel
 def run(
     spec, arena, start, room, words, seed, streams, contexts, outcomes, scales, indices, weights,
     issued,
@@ -322,7 +323,7 @@ def run(
     return events, DONE, 0
 
 
-@njit(cache=True)
+@kernel
 def peek(spec, arena, start, streams, contexts, indices, weights, issued):
     """Write down what would be forecast in each event if it came next: how many there was room for.
 
@@ -346,7 +347,7 @@ def peek(spec, arena, start, streams, contexts, indices, weights, issued):
 # --- what kinds share ----------------------------------------------------------------------------
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def count_event(row, g, square, delta, number):
     """One more outcome, of scale g and squared norm ``square``, of forecast ``number``."""
     if g > 0.0:

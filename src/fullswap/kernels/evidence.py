@@ -21,8 +21,8 @@ lowers E.
 """
 
 import numpy as np
-from numba import njit
 
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.evidence_bets import ALL_KNOTS, LINES, learn_yes_no, logit_of, pays_yes_no
 from fullswap.kernels.evidence_classes import pays_classes
 
@@ -50,19 +50,19 @@ LONGEST_RUN = 1e250
 LINE_ENOUGH = 0.85
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def width_of(bets, classes):
     """Columns of a row."""
     return HEAD + BLOCKS * bets + (2 * ALL_KNOTS if classes == 2 else 0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def left_after(events):
     """1 − Σγ after so many events, at least one."""
     return (1.0 - AT_ONCE) / (1.0 + SPREAD * np.log(events))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def begin(row, bets):
     """A row without events."""
     row[:] = 0.0
@@ -74,7 +74,7 @@ def begin(row, bets):
     row[at : at + bets] = 1.0
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def total_of(values, count):
     """Sum by halves: in an order that does not hang on how wide the machine is; uses values up."""
     while count > 1:
@@ -88,7 +88,7 @@ def total_of(values, count):
 # Loops of their own, each over few arrays: what touches many is not vectorised.
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _grow(wealth, factor, prior, other, fresh):
     """w·M ← L·(w·M + w·γ), and a copy."""
     for k in range(wealth.shape[0]):
@@ -98,7 +98,7 @@ def _grow(wealth, factor, prior, other, fresh):
         other[k] = grown
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _follow(longest, start, factor, number):
     """C ← max(C, 1)·L, and where it began."""
     for k in range(longest.shape[0]):
@@ -107,7 +107,7 @@ def _follow(longest, start, factor, number):
         longest[k] = min(max(before, 1.0) * factor[k], LONGEST_RUN)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def absorb(prior, row, factor, other, run_length, number):
     """One event whose bets paid ``factor``; whether the alarm rings."""
     count = prior.shape[0]
@@ -149,7 +149,7 @@ def absorb(prior, row, factor, other, run_length, number):
     return _watch(prior, row, factor, other, run_length, number)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def best_of(prior, values, lines, scale):
     """The bet that says best what is wrong: that of most wealth, but a line before a curve.
 
@@ -169,7 +169,7 @@ def best_of(prior, values, lines, scale):
     return line if least >= LINE_ENOUGH * gain else curve
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _watch(prior, row, factor, other, run_length, number):
     count = prior.shape[0]
     alarm = row[HEAD + ALARM * count : HEAD + (ALARM + 1) * count]
@@ -191,7 +191,7 @@ def _watch(prior, row, factor, other, run_length, number):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def take(prior, row, work, run_length, half, y, table, weights, rows, first, last, number):
     """One event: rows ``first`` to ``last`` − 1 of the table, or those that ``rows`` has there.
 
@@ -239,7 +239,7 @@ def take(prior, row, work, run_length, half, y, table, weights, rows, first, las
     return absorb(prior, row, factor, other, run_length, number)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def run(
     prior, state, work, run_length, half, streams, y, table, weights, rows, bounds, begin_at,
     offset, history, every,
@@ -268,7 +268,7 @@ def run(
     return events
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _note(history, every, s, row, number):
     """Append (number, log10 E); a full history keeps each second entry, from then on, too."""
     places = history.shape[1]
@@ -283,7 +283,7 @@ def _note(history, every, s, row, number):
     history[1, at] = np.log10(row[NOW]) + row[NOW_SCALE] * STEP_LOG
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def single(prior, row, work, run_length, half, y, p, weight):
     """One event of one yes/no forecast, from Python; whether the alarm rings."""
     table = work[2, :1].reshape(1, 1)

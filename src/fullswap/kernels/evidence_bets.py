@@ -22,7 +22,8 @@ is always allowed.
 """
 
 import numpy as np
-from numba import njit
+
+from fullswap.kernels.compiling import kernel
 
 SLOPES = np.array([0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.7])
 SHIFTS = np.array(
@@ -54,7 +55,7 @@ FAR = 60.0
 """Largest logit that bets read: beyond it they do not change."""
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def logit_of(p, half):
     """The logit that bets read; of a rounded forecast one that is not at an end."""
     edge = min(half, 0.25)
@@ -66,7 +67,7 @@ def logit_of(p, half):
     return min(max(np.log(own / (1.0 - own)), -FAR), FAR)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def place_among(curve, p, logit):
     """The knot to the left, numbered among all, and the share of the one to the right."""
     last = KNOTS[curve] - 1
@@ -78,7 +79,7 @@ def place_among(curve, p, logit):
     return FIRST_KNOT[curve] + left, x - left
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def shift_of(knots, curve, p, logit):
     """What a curve adds to the logit of this forecast."""
     left, share = place_among(curve, p, logit)
@@ -90,21 +91,21 @@ def shift_of(knots, curve, p, logit):
 # Loops of their own, each over few arrays: what touches many is not vectorised.
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _spread(odds, tilts, u):
     """All shifts of one slope: the odds against y that they give."""
     for j in range(odds.shape[0]):
         odds[j] = tilts[j] * u
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _pay(factor, paid):
     """q(y)/p(y) = (1/p(y))/(1 + odds against y)."""
     for k in range(factor.shape[0]):
         factor[k] = paid / (1.0 + factor[k])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def pays_yes_no(knots, p, y, half, factor):
     """What every bet pays for this outcome; ``knots`` holds (U, V) of all knots.
 
@@ -152,7 +153,7 @@ def pays_yes_no(knots, p, y, half, factor):
     return logit
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def learn_yes_no(knots, p, logit, y, scale):
     """Knots learn one outcome, ``scale`` times; nothing from forecasts of 0 or 1."""
     if p <= 0.0 or p >= 1.0:

@@ -10,8 +10,8 @@ either pays as ``evidence_bets`` proves for yes or no.
 """
 
 import numpy as np
-from numba import njit
 
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.evidence_bets import CLIP, MOST, logit_of
 
 TEMPERATURES = np.array([0.4, 0.55, 0.7, 0.85, 1.2, 1.5, 2.0, 3.0])
@@ -19,7 +19,7 @@ CLASS_SHIFTS = np.array([-1.0, -0.5, -0.2, 0.2, 0.5, 1.0])
 CLASS_TILTS = np.exp(CLASS_SHIFTS)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def pays_classes(p, y, half, factor):
     """What every bet pays; p is the row of K probabilities, y the number of the class."""
     classes, hot, colder = p.shape[0], int(y), len(TEMPERATURES)
@@ -49,7 +49,7 @@ def pays_classes(p, y, half, factor):
                 factor[at + i] = 1.0 / (1.0 + own * (CLASS_TILTS[i] - 1.0))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _temperatures(p, hot, chance, rest, factor):
     """q_y/p_y = p_y^(τ − 1)/Σ p_j^τ."""
     colder = len(TEMPERATURES)
@@ -66,7 +66,7 @@ def _temperatures(p, hot, chance, rest, factor):
         factor[i] = min(np.exp((TEMPERATURES[i] - 1.0) * level) / factor[i], MOST)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _rounded_temperatures(p, hot, half, factor):
     top = 0
     for j in range(p.shape[0]):

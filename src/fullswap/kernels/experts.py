@@ -24,10 +24,10 @@ bins (I, C, 2), as named below; columns of a point: WEIGHT, ONES, ODDS.
 """
 
 import numpy as np
-from numba import njit
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import CELLS, CROWD, HEAD, LOST, MASS, NEXT_ID, ROUNDING
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.logistic import (
     KEPT,
     SHIFT_KEPT,
@@ -67,7 +67,7 @@ LOGIT_EDGE = 1e-4
 """Logits are taken of probabilities cut to [edge, 1 − edge]."""
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def experts_parts(row, inputs):
     """Totals, mix, beliefs and bins as views of a row."""
     count = KINDS * inputs
@@ -83,7 +83,7 @@ def experts_parts(row, inputs):
     )
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _advise(mix, beliefs, bins, memo):
     """Fill the memo's logits, opinions and aggregate advice A for the inputs that it holds.
 
@@ -131,7 +131,7 @@ def _advise(mix, beliefs, bins, memo):
     memo[ADVICE] = min(max(0.5 + 0.25 * np.log(one / zero), 0.0), 1.0)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def recommend(points, row, base, imagined, i, advice):
     """q and μ of point i: the aggregating rule for A and μ with the point's odds."""
     place = base + COLUMNS * i
@@ -149,7 +149,7 @@ def recommend(points, row, base, imagined, i, advice):
     return min(max(target, 0.0), 1.0), mean
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _crossing(points, row, base, imagined, memo):
     """Neighbours and the share of the left one; what they recommend goes to the memo.
 
@@ -202,7 +202,7 @@ def _crossing(points, row, base, imagined, memo):
     return low, high, share
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def experts_forecast(points, row, base, imagined, inputs, memo):
     """The two points and the share of the left one; the memo is filled, the row stays."""
     _, mix, beliefs, bins = experts_parts(row, inputs)
@@ -210,7 +210,7 @@ def experts_forecast(points, row, base, imagined, inputs, memo):
     return _crossing(points, row, base, imagined, memo)
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _learn_point(points, row, base, totals, i, g, rate, y, target, mean, advice):
     """Feed the outcome to point i; what it recommended is charged as of the forecast."""
     place = base + COLUMNS * i
@@ -222,7 +222,7 @@ def _learn_point(points, row, base, totals, i, g, rate, y, target, mean, advice)
     totals[PLAYED_LOSS] += g * (points[i] - y) * (points[i] - y)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
     """Feed an outcome of scale g to the weights of the experts.
 
@@ -249,7 +249,7 @@ def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
         mix[SHARE, m] = kept * mix[SHARE, m] + dealt * prior[m]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _learn_beliefs(beliefs, bins, memo, g, y):
     """Feed an outcome of scale g to what recalibrates every input that was there."""
     count = beliefs.shape[0]
@@ -268,7 +268,7 @@ def _learn_beliefs(beliefs, bins, memo, g, y):
             bins[j, cell, 1] += g * (y - p)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def _rounded(points, left, right, share, memo):
     """δ_t: how much more than their recommendations the points can lose, whatever the outcome."""
     s, target = points[left], memo[LEFT_TARGET]
@@ -284,7 +284,7 @@ def _rounded(points, left, right, share, memo):
     return share * (1.0 - share) * gap * gap - spread
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def experts_learn(
     points, row, base, prior, delta, realised, left, right, share, memo, drawn, g, y, number
 ):  # fmt: skip
@@ -342,7 +342,7 @@ BASE, IMAGINED, INPUTS, REALISED, DELTA, END, PRIOR = range(7)
 """Where things are in a frame; the prior (M,) is followed by the points."""
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def experts_predict(frame, row, source, memo, count):
     """Id, 0 or 1 for the point drawn, the points, share of the left; ``count`` ids are given."""
     number, inputs = int(row[NEXT_ID]), int(frame[INPUTS])
@@ -355,7 +355,7 @@ def experts_predict(frame, row, source, memo, count):
     return number, drawn, left, right, share
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def experts_update(frame, row, number, drawn, left, right, share, memo, g, y):
     """``experts_learn``; whether the grid is now due to be refined."""
     count = KINDS * int(frame[INPUTS])

@@ -26,10 +26,10 @@ ODDS, ONES (K).
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import CELLS, CROWD, HEAD, LOST, MASS, ROUNDING
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import count_event
 from fullswap.kernels.experts import (
     ADVICE_LOSS,
@@ -61,7 +61,7 @@ EDGE = 1e-4
 """Logarithms are taken of probabilities raised to this."""
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def mesh_parts(row, inputs, classes):
     """Totals, mix, scaling and likely as views of a row."""
     count = KINDS * inputs
@@ -77,7 +77,7 @@ def mesh_parts(row, inputs, classes):
     )
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _take_logs(p, out):
     """Logarithms of probabilities, of sum 0."""
     mean = 0.0
@@ -89,7 +89,7 @@ def _take_logs(p, out):
         out[k] -= mean
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _read_inputs(probabilities, count, memo):
     """Write inputs and their logarithms to the memo; the pool of several models comes last."""
     models, size = probabilities.shape
@@ -124,7 +124,7 @@ def _read_inputs(probabilities, count, memo):
             pool[k] /= total
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _likeliest(p):
     best = 0
     for k in range(p.shape[0]):
@@ -133,7 +133,7 @@ def _likeliest(p):
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _advise(mix, scaling, likely, probabilities, memo):
     """Fill the memo for one event; `probabilities` (J, K), NaN marks an absent model (not all)."""
     size = probabilities.shape[1]
@@ -171,7 +171,7 @@ def _advise(mix, scaling, likely, probabilities, memo):
     project_simplex(advice)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _recommend(points, row, base, imagined, i, advice, target, mean):
     """Write q and μ of point i: the rule for A and μ with the point's odds."""
     size = points.shape[1]
@@ -191,7 +191,7 @@ def _recommend(points, row, base, imagined, i, advice, target, mean):
     project_simplex(target)
 
 
-@njit(cache=True)
+@kernel
 def _locate(target, lattice, indices, weights, floats, integers):
     """Vertices of the simplex of a point, and its barycentric coordinates."""
     cells, strides, lookup = lattice
@@ -243,7 +243,7 @@ def _displace(source, cells, corner, i, column):
         column[k + 1] = cells * total - corner[k]
 
 
-@njit(cache=True)
+@kernel
 def _place_at(floats, order, place):
     """The simplex of the point that was located last: its base and order."""
     d = place.shape[0] // 2
@@ -254,7 +254,7 @@ def _place_at(floats, order, place):
         place[d + k] = order[k]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def mesh_forecast(
     points, row, base, imagined, lattice, search, limit, walk, work, probabilities, inputs, ticket
 ):  # fmt: skip
@@ -283,7 +283,7 @@ def mesh_forecast(
     return width
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _distance(x, y):
     total = 0.0
     for k in range(y.shape[0]):
@@ -291,7 +291,7 @@ def _distance(x, y):
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
     """Feed an outcome of scale g to the weights of the experts, as for two classes."""
     advice_loss = _distance(advice, y)
@@ -312,7 +312,7 @@ def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
         mix[SHARE, m] = kept * mix[SHARE, m] + dealt * prior[m]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _learn_beliefs(scaling, likely, memo, g, y, matrix):
     """Feed an outcome of scale g to what recalibrates every input that was there."""
     count, size = scaling.shape[0], y.shape[0]
@@ -329,7 +329,7 @@ def _learn_beliefs(scaling, likely, memo, g, y, matrix):
                 likely[j, top, 1 + k] += g * (y[k] - p[k])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def mesh_learn(
     points, row, base, prior, delta, end, realised, matrix, ticket, size, drawn, g, y, number
 ):  # fmt: skip

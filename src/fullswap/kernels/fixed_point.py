@@ -14,9 +14,9 @@ base + e_order[0], base + e_order[0] + e_order[1], … · work = (floats (d + 5,
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fullswap.kernels import events
+from fullswap.kernels.compiling import kernel
 
 WEIGHT, MEAN = 0, 1
 """Columns of a point: G = Σ g · what it recommends (K)."""
@@ -32,7 +32,7 @@ UNEVEN = 0.37
 """Makes the shares of the first corners unequal: symmetric ones would tie."""
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _corner(base, order, position, corner):
     """Write corner number `position` of the path to `corner` (d,); True if on the upper level."""
     d = base.shape[0]
@@ -47,7 +47,7 @@ def _corner(base, order, position, corner):
     return upper
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _row_of(corner, lattice):
     """Grid row of a lattice point, −1 outside the simplex."""
     cells, strides, lookup = lattice
@@ -80,7 +80,7 @@ def _displace(source, cells, corner, i, column):
         column[k + 1] = cells * total - corner[k]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _solve_at(source, lattice, base, order, corner, matrix, share):
     """Whether Σ λ(q − s) = 0 has a solution λ ≥ 0 on the upper corners of this path."""
     size = corner.shape[0] + 1
@@ -115,7 +115,7 @@ def _solve_at(source, lattice, base, order, corner, matrix, share):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _walk_to(source, lattice, base, order, where, corner, floats, limit):
     """Follow the path of Merrill's homotopy to a fixed point [M72]; False if it breaks off.
 
@@ -219,7 +219,7 @@ def _walk_to(source, lattice, base, order, where, corner, floats, limit):
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def fixed_point(source, lattice, place, work, limit, members, weights):
     """Weights λ on the corners of one simplex of the grid with Σ λ_s·(q_s − s) = 0.
 

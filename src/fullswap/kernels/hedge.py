@@ -4,10 +4,10 @@ Symbols: losses C (n, k) cumulative scaled losses · rates η (n,) · rows Q (n,
 weights g (n,) · values ℓ (k,).
 """
 
-from numba import njit
+from fullswap.kernels.compiling import kernel
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def add_outer(losses, weights, values):
     """C[s, j] += g[s]·ℓ[j]."""
     n, k = losses.shape
@@ -18,7 +18,7 @@ def add_outer(losses, weights, values):
                 losses[s, j] += g * values[j]
 
 
-@njit(cache=True)
+@kernel
 def exponents(losses, rates, out):
     """out[s, j] = −η[s]·(C[s, j] − min_j C[s, j]), at most 0, so that exp cannot overflow."""
     n, k = losses.shape
@@ -31,7 +31,7 @@ def exponents(losses, rates, out):
             out[s, j] = rate * (least - losses[s, j])
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def normalise_rows(rows):
     """Divide each row by its sum."""
     n, k = rows.shape
@@ -44,7 +44,7 @@ def normalise_rows(rows):
             rows[s, j] *= scale
 
 
-@njit(cache=True)
+@kernel
 def match_regrets(regrets, rows, weights, values):
     """R[s, j] ← max(R[s, j] + g[s]·(⟨Q[s], ℓ⟩ − ℓ[j]), 0), then Q[s] ∝ R[s] (uniform if 0)."""
     n, k = regrets.shape

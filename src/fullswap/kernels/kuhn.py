@@ -5,10 +5,11 @@ of a lattice point is Σ strides_i·k_i · lookup maps flat indices to grid rows
 """
 
 import numpy as np
-from numba import njit
+
+from fullswap.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def kuhn_locate_one(y, cells, strides, lookup, indices, weights, order, part):
     """Write the d + 1 vertices of one point's simplex and its barycentric coordinates.
 
@@ -45,7 +46,7 @@ def kuhn_locate_one(y, cells, strides, lookup, indices, weights, order, part):
     weights[d] = previous
 
 
-@njit(cache=True)
+@kernel
 def kuhn_locate(y, cells, strides, lookup, indices, weights):
     """The same for many points: y (m, d), indices and weights (m, d + 1)."""
     order = np.empty(y.shape[1], np.int64)

@@ -12,10 +12,10 @@ g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in `
 """
 
 import numpy as np
-from numba import njit
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import CELLS, HEAD, HINT, LOST, MASS, NEXT_ID, ROUNDING
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.loop import cell_of
 from fullswap.kernels.philox import uniform
 from fullswap.kernels.rate import scaled_rate
@@ -27,7 +27,7 @@ SQUARED, LINEARISED, LOG = range(3)
 """Kinds of loss."""
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def line_forecast(points, row):
     """The two points, the share of the left one, and what they recommend; nothing changes.
 
@@ -73,7 +73,7 @@ def line_forecast(points, row):
     return low, high, share, left_target, right_target
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def learn_point(points, row, loss, rate, i, target, g, y):
     """Feed the outcome y with scale g > 0 to point i, which had recommended ``target``."""
     base = HEAD + COLUMNS * i
@@ -101,7 +101,7 @@ def learn_point(points, row, loss, rate, i, target, g, y):
     row[base + TARGET] = min(max(q, 0.0), 1.0)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, number):
     """Feed the outcome of one forecast; ``drawn`` is 0 for the left point, 1 for the right.
 
@@ -158,7 +158,7 @@ LOSS, RATE, REALISED, DELTA, END, POINTS = 0, 1, 4, 5, 6, 7
 """Where things are in a frame: loss, rate (3), realised, δ, end of the level, then the points."""
 
 
-@njit(cache=True)
+@kernel
 def line_predict(frame, row, source, count):
     """Id of the forecast, 0 or 1 for the point drawn, then its ticket.
 
@@ -171,7 +171,7 @@ def line_predict(frame, row, source, count):
     return number, drawn, left, right, share, left_target, right_target
 
 
-@njit(cache=True)
+@kernel
 def line_update(frame, row, number, drawn, left, right, share, left_target, right_target, g, y):
     """``line_learn``; whether the grid is now due to be refined."""
     ticket = (left, right, share, left_target, right_target)

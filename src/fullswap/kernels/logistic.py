@@ -7,7 +7,8 @@ back towards its prior, so that old events count for less and less.
 """
 
 import numpy as np
-from numba import njit
+
+from fullswap.kernels.compiling import kernel
 
 TIGHT, WIDE = 0.2, 3.0
 """Prior variances of intercept and slope, around 0 and 1. Most models are nearly right, and a tight
@@ -22,13 +23,13 @@ STEP = 0.01
 """Newton's method stops after a step, in logits, below this."""
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def sigmoid(x):
     """1/(1 + e^−x)."""
     return 1.0 / (1.0 + np.exp(-x))
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def _mode(before, variance, y):
     """σ(e) for the e that solves e = before + variance·(y − σ(e)): whatever y, no overshoot."""
     mean = sigmoid(before)
@@ -56,7 +57,7 @@ def _mode(before, variance, y):
     return mean
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def learn_platt(state, start, kept, precision, logit, g, y):
     """One Bayesian step of θ = (intercept, slope) at state[start:]: the mode, to second order.
 
@@ -79,7 +80,7 @@ def learn_platt(state, start, kept, precision, logit, g, y):
     state[start + 4] = c + curvature * logit * logit
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def learn_shift(state, start, kept, precision, logit, g, y):
     """The same for an intercept alone, (intercept, P) at state[start:]; the slope is 1."""
     known = kept * state[start + 1] + (1.0 - kept) * precision
@@ -88,7 +89,7 @@ def learn_shift(state, start, kept, precision, logit, g, y):
     state[start + 1] = known + g * mean * (1.0 - mean)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def softmax(theta, logs, out):
     """Probabilities ∝ exp(slope·logs_k + bias_k)."""
     size = out.shape[0]
@@ -104,7 +105,7 @@ def softmax(theta, logs, out):
         out[k] /= total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _solve(matrix, x):
     """Replace x by matrix⁻¹x for a positive definite matrix, which is destroyed (Cholesky)."""
     size = x.shape[0]
@@ -121,7 +122,7 @@ def _solve(matrix, x):
     _back(matrix, x)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _back(factor, x):
     """Solve with a Cholesky factor in the lower triangle."""
     size = x.shape[0]
@@ -135,7 +136,7 @@ def _back(factor, x):
         x[i] /= factor[i, i]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def learn_scaling(state, kept, prior, logs, g, y, work):
     """One Bayesian step of the parameters θ: the mode, to second order.
 

@@ -6,8 +6,7 @@ Losses are quadratics a·t² + b·t + c of the scalar coordinate t.
 Symbols: rows of `state` and entries of `rate` (3,) as in ``fullswap.kernels.states``.
 """
 
-from numba import njit
-
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.crossing import crossing_weight, find_crossing
 from fullswap.kernels.rate import scaled_rate
 from fullswap.kernels.states import (
@@ -24,7 +23,7 @@ from fullswap.kernels.states import (
 )
 
 
-@njit(cache=True)
+@kernel
 def cell_of(points, x):
     """Largest i ≤ n − 2 with points[i] ≤ x (0 if none): the cell of x, top cell closed."""
     low, high = 0, points.shape[0] - 1
@@ -37,7 +36,7 @@ def cell_of(points, x):
     return low
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def line_learn(state, rate, low, high, linearised, i, g, a, b, c):
     """Feed the loss with scale g > 0 to the learner at point i."""
     q = state[TARGET, i]
@@ -58,7 +57,7 @@ def line_learn(state, rate, low, high, linearised, i, g, a, b, c):
     state[CONSTANT, i] += g * c
 
 
-@njit(cache=True)
+@kernel
 def line_run(state, rate, low, high, linearised, coefficients, hint, indices, weights):
     """Play all rounds of `coefficients` (T, 3); return the last crossing as the next hint.
 

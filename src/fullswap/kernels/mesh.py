@@ -7,15 +7,14 @@ matrix (A, d), cells (d,), strides (d,), lookup) as in ``fullswap.kernels.kuhn``
 scratch = (floats (2, A + 1), integers (A + 1,)).
 """
 
-from numba import njit
-
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.kuhn import kuhn_locate_one
 from fullswap.kernels.projection import project_simplex
 from fullswap.kernels.rate import scaled_rate
 from fullswap.kernels.stationary import stationary_sparse
 
 
-@njit(cache=True)
+@kernel
 def _learn_one(bank, rate, shape, lattice, scratch, i, g, loss):
     """Feed the loss with scale g > 0 to the learner at point i; return ℓ(q_i) before the step."""
     targets, weight_sums, row_indices, row_weights = bank
@@ -54,14 +53,14 @@ def _learn_one(bank, rate, shape, lattice, scratch, i, g, loss):
     return value
 
 
-@njit(cache=True)
+@kernel
 def mesh_learn(bank, rate, shape, lattice, scratch, indices, weights, loss, lost):
     """One round's update of the support; `lost` (m,) receives what each recommendation lost."""
     for k in range(indices.shape[0]):
         lost[k] = _learn_one(bank, rate, shape, lattice, scratch, indices[k], weights[k], loss)
 
 
-@njit(cache=True)
+@kernel
 def mesh_run(
     bank, rate, shape, lattice, scratch, walk, start, coefficients, gained, recommended, labels,
     weights,

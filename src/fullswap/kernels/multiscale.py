@@ -13,7 +13,8 @@ tableau (rows + 1, m + rows + 1) and basis (rows,), or larger.
 """
 
 import numpy as np
-from numba import njit
+
+from fullswap.kernels.compiling import kernel
 
 TOLERANCE = 1e-11
 """Reduced costs and pivots below this count as 0; entries of the tableau start within [½, 3/2]."""
@@ -21,7 +22,7 @@ PERTURBATION = 1e-9
 """By how much right-hand sides differ from 1: the value is that close to the optimum."""
 
 
-@njit(cache=True)
+@kernel
 def log_weights(state, rates, shares, logs):
     """ln Σ_j η_j·exp(η_j·U − η_j²·V), for the bins in play (no others have changed)."""
     for i in range(state.shape[0]):
@@ -39,7 +40,7 @@ def log_weights(state, rates, shares, logs):
             logs[i, k] = top + np.log(total)
 
 
-@njit(cache=True)
+@kernel
 def scaled_weights(logs, m, weights):
     """w of the first m bins, divided by the largest."""
     largest = -np.inf
@@ -51,7 +52,7 @@ def scaled_weights(logs, m, weights):
             weights[i, k] = np.exp(logs[i, k] - largest)
 
 
-@njit(cache=True)
+@kernel
 def pose_game(scales, places, weights, m, cell, rows, game):
     """game[p, i] = Σ_ξ w[i, ξ]·h_ξ(v) of bin i for v in cell p, cells being ``cell`` units long."""
     for i in range(m):
@@ -72,7 +73,7 @@ def pose_game(scales, places, weights, m, cell, rows, game):
             game[p, i] = value
 
 
-@njit(cache=True)
+@kernel
 def _pivot(tableau, rows, width, row, column):
     scale = 1.0 / tableau[row, column]
     for j in range(width + 1):
@@ -86,7 +87,7 @@ def _pivot(tableau, rows, width, row, column):
             tableau[i, column] = 0.0
 
 
-@njit(cache=True)
+@kernel
 def solve_game(game, rows, m, tableau, basis, shares):
     """Write κ that minimises max_p (game @ κ)[p]; True if the simplex method came to its end.
 
@@ -140,7 +141,7 @@ def solve_game(game, rows, m, tableau, basis, shares):
     return solved and total > 0.0
 
 
-@njit(cache=True)
+@kernel
 def worst_cell(game, rows, m, shares):
     """max_p (game @ κ)[p]."""
     worst = -np.inf
@@ -152,7 +153,7 @@ def worst_cell(game, rows, m, shares):
     return worst
 
 
-@njit(cache=True)
+@kernel
 def choose(scales, places, levels, first, logs, weights, game, tableau, basis, shares):
     """Solve the games of growing fineness until one has value ≤ 0; return (value, level).
 
@@ -173,7 +174,7 @@ def choose(scales, places, levels, first, logs, weights, game, tableau, basis, s
     return value, levels.shape[0] - 1
 
 
-@njit(cache=True)
+@kernel
 def reward(scales, places, shares, below, up_to, state):
     """U += u and V += u² with u = κ·E h_ξ, for every expert of the bins in play."""
     n = scales[0]

@@ -17,12 +17,13 @@ Monte Carlo factorization algorithm" (1980), section 2.
 """
 
 import numpy as np
-from numba import njit
+
+from fullswap.kernels.compiling import kernel
 
 EPS = 2.220446049250313e-16
 
 
-@njit(cache=True)
+@kernel
 def nearest_points(corners, points):
     """Nearest points of conv(corners), shape (m, d), and the steps (m,) that each row took.
 
@@ -36,7 +37,7 @@ def nearest_points(corners, points):
     return out, steps
 
 
-@njit(cache=True)
+@kernel
 def project_rows(points, center, diameter, corners, normals, offsets, rounding):
     """Replace rows outside of a polytope by its nearest points, in place; the others stay.
 
@@ -55,13 +56,13 @@ def project_rows(points, center, diameter, corners, normals, offsets, rounding):
                 points[row, j] = center[j] + diameter * nearest[j]
 
 
-@njit(cache=True)
+@kernel
 def _scratch(d):
     """Room for one walk: no step allocates."""
     return np.empty((4, d + 1)), np.empty((2, d, d)), np.empty((3, d + 1), np.int64)
 
 
-@njit(cache=True)
+@kernel
 def _breaks_a_facet(point, normals, offsets, rounding):
     for facet in range(normals.shape[0]):
         if _dot(normals[facet], point) - offsets[facet] > rounding:
@@ -69,7 +70,7 @@ def _breaks_a_facet(point, normals, offsets, rounding):
     return False
 
 
-@njit(cache=True)
+@kernel
 def _dot(first, second):
     total = 0.0
     for j in range(second.shape[0]):
@@ -77,7 +78,7 @@ def _dot(first, second):
     return total
 
 
-@njit(cache=True)
+@kernel
 def _walk(corners, point, nearest, vectors, matrices, indices):
     """Write the point of conv(corners) nearest to ``point``; return the number of steps."""
     d = point.shape[0]
@@ -123,7 +124,7 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
     return steps
 
 
-@njit(cache=True)
+@kernel
 def _nearest_corner(corners, point):
     """Index of the largest ⟨corner, point⟩ − ‖corner‖²/2, which does not overflow far away."""
     best, largest = 0, -np.inf
@@ -136,7 +137,7 @@ def _nearest_corner(corners, point):
     return best
 
 
-@njit(cache=True)
+@kernel
 def _leave_behind(active, weights, goal, size, leaving, ratio):
     """Go as far towards the goal as weights allow; drop those that vanish, return how many stay."""
     stay, total = 0, 0.0
@@ -151,7 +152,7 @@ def _leave_behind(active, weights, goal, size, leaving, ratio):
     return stay
 
 
-@njit(cache=True)
+@kernel
 def _best_gain(corners, active, rest):
     """Largest ⟨corner − face, rest⟩ over the corners that are not active, and whose it is."""
     first = active[0]
@@ -165,7 +166,7 @@ def _best_gain(corners, active, rest):
     return gain, candidate
 
 
-@njit(cache=True)
+@kernel
 def _holds(active, index):
     for i in range(active.shape[0]):
         if active[i] == index:
@@ -173,7 +174,7 @@ def _holds(active, index):
     return False
 
 
-@njit(cache=True)
+@kernel
 def _same_face(active, remembered, size):
     for i in range(size):
         if not _holds(remembered[:size], active[i]):
@@ -181,7 +182,7 @@ def _same_face(active, remembered, size):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
     """Goal and rest for the affine hull of the active corners, by least squares over its edges.
 
@@ -215,7 +216,7 @@ def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
         goal[0] -= heights[i]
 
 
-@njit(cache=True)
+@kernel
 def _orthogonalise(basis, factor, order, edges):
     """Turn the first rows of ``basis`` into orthonormal ones, the longest first; return the rank.
 

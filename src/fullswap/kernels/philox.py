@@ -10,8 +10,10 @@ Symbols: key = (k0, k1) of the seed, stream = (s0, s1), all unsigned 64-bit word
 
 import llvmlite.ir as ir
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from fullswap.kernels.compiling import kernel
 
 MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 WEYL_0, WEYL_1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
@@ -34,7 +36,7 @@ def _product(typing_context, a, b):
     return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), build
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def block(number, s0, s1, k0, k1):
     """The four words of one block."""
     c0, c1, c2, c3 = np.uint64(number), np.uint64(0), s0, s1
@@ -47,7 +49,7 @@ def block(number, s0, s1, k0, k1):
     return c0, c1, c2, c3
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def lane(words, number):
     """The uniform draw in [0, 1) of the id ``number`` in its block."""
     place = number & 3
@@ -62,7 +64,7 @@ def lane(words, number):
     return np.float64(bits >> np.uint64(11)) * UNIT
 
 
-@njit(cache=True)
+@kernel
 def uniform(source, number):
     """The draw of this id in [0, 1); source (4,) = (s0, s1, k0, k1)."""
     return lane(block(number >> 2, source[0], source[1], source[2], source[3]), number)

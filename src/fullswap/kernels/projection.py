@@ -6,14 +6,15 @@ first: those that stay positive then lie in [−1, 0], and nothing cancels howev
 """
 
 import numpy as np
-from numba import njit
+
+from fullswap.kernels.compiling import kernel
 
 FEW = 16
 """Up to here heights are taken one after the other without a sorted copy: K² comparisons, which
 are as quick as sorting, and nothing is allocated."""
 
 
-@njit(cache=True)
+@kernel
 def project_simplex(x):
     """Replace x (K,) by the nearest point of {p ≥ 0, Σp = 1}."""
     size = x.shape[0]
@@ -27,14 +28,14 @@ def project_simplex(x):
         x[j] = max(x[j] - threshold, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def project_simplex_rows(rows):
     """The same for every row of (m, K)."""
     for i in range(rows.shape[0]):
         project_simplex(rows[i])
 
 
-@njit(cache=True)
+@kernel
 def _by_selection(x):
     """τ of heights (K,), from the largest down; equal ones are counted together."""
     total, threshold, count, last = 0.0, -np.inf, 0, np.inf
@@ -56,7 +57,7 @@ def _by_selection(x):
     return threshold
 
 
-@njit(cache=True)
+@kernel
 def _by_sorting(x):
     """The same from a sorted copy."""
     heights = np.sort(x)

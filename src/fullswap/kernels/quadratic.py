@@ -4,12 +4,12 @@ Symbols: coefficients (A + 2,) = [a, b_1, …, b_A, c] · points (m, A).
 """
 
 import numpy as np
-from numba import njit
 
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.rate import scaled_rate
 
 
-@njit(cache=True)
+@kernel
 def quadratic_values(coefficients, points):
     """Values at the points, shape (m,)."""
     m, width = points.shape
@@ -23,7 +23,7 @@ def quadratic_values(coefficients, points):
     return out
 
 
-@njit(cache=True)
+@kernel
 def quadratic_gradients(coefficients, points):
     """Gradients 2·a·x + b at the points, shape (m, A)."""
     m, width = points.shape
@@ -34,7 +34,7 @@ def quadratic_gradients(coefficients, points):
     return out
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _steepest_square(coefficients, points, tangent):
     steepest = 0.0
     for i in range(points.shape[0]):
@@ -49,13 +49,13 @@ def _steepest_square(coefficients, points, tangent):
     return steepest
 
 
-@njit(cache=True)
+@kernel
 def steepest_slope(coefficients, points, tangent):
     """Largest norm of the gradient along the set, over the points; tangent (A, d) orthonormal."""
     return np.sqrt(_steepest_square(coefficients, points, tangent))
 
 
-@njit(cache=True)
+@kernel
 def extreme_rows(rows, points, tangent):
     """First rows (T ≥ 1) with the steepest slope at the points, the least and the most curvature.
 
@@ -78,7 +78,7 @@ def extreme_rows(rows, points, tangent):
     return steepest, least, most
 
 
-@njit(cache=True)
+@kernel
 def add_to_tally(weights_sum, sums, labels, weights, coefficients):
     """weights_sum[s] += g and sums[s] += g·coefficients for the labels s of one round."""
     for i in range(labels.shape[0]):
@@ -88,7 +88,7 @@ def add_to_tally(weights_sum, sums, labels, weights, coefficients):
             sums[s, j] += g * coefficients[j]
 
 
-@njit(cache=True)
+@kernel
 def gradient_steps(targets, weight_sums, rows, weights, slopes, rate, out, sums):
     """out = x − η(G)·g·∇ for the rows, and sums = G; rate as in ``fullswap.kernels.rate``."""
     for i in range(rows.shape[0]):

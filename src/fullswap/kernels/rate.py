@@ -4,13 +4,13 @@ Symbols: rate (3,) = (ρ, κ, switch): η(G) = 1/(ρG) while G ≤ switch, κ/�
 """
 
 import numpy as np
-from numba import njit
 
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.states import MODULUS, ROOT, SWITCH
 
 
 # error_model="numpy": G > 0 whenever a rate is asked for, so division needs no check.
-@njit(cache=True, inline="always", error_model="numpy")
+@kernel(inline="always", error_model="numpy")
 def scaled_rate(rate, weight_sum, g):
     """η(G)·g at once: η alone would overflow for the smallest weights, and ρ·G may vanish."""
     if weight_sum <= rate[SWITCH]:

@@ -14,8 +14,8 @@ mixed x (N, K); last (N, K) payoffs of the last round; charges (N, K) cumulative
 import math
 
 import numpy as np
-from numba import njit
 
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.stationary import gth_in_place, stationary_dense
 
 MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2  # the three learners
@@ -23,7 +23,7 @@ _LARGE = 64  # chains of more states are repaired from the last round by steps, 
 _STEPS = 12  # such steps are tried before elimination: a part of its work
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@kernel(error_model="numpy", fastmath={"contract", "reassoc"})
 def _match(scores, rows, shares, last, k):
     """Q[a] ∝ (R[a] + expected)₊ where the regrets of the last round are expected again."""
     for a in range(k):
@@ -40,7 +40,7 @@ def _match(scores, rows, shares, last, k):
             rows[a, b] = rows[a, b] * scale if total > 0.0 else 1.0 / k
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@kernel(error_model="numpy", fastmath={"contract", "reassoc"})
 def _weigh(scores, rows, shares, last, charges, k, optimism, rate):
     """Q[a, b] ∝ exp(η·(S[a, b] + optimism·x[a]·last[b])); rate 0: η = 2√(ln k/(1 + G[a]))."""
     for a in range(k):
@@ -59,7 +59,7 @@ def _weigh(scores, rows, shares, last, charges, k, optimism, rate):
             rows[a, b] *= scale
 
 
-@njit(cache=True)
+@kernel
 def _stationary(rows, x, k, square, steps, residual):
     """x ← stationary distribution of the leading k × k block of rows."""
     if k > _LARGE:
@@ -70,7 +70,7 @@ def _stationary(rows, x, k, square, steps, residual):
     gth_in_place(square, k, x)
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def _payoffs(table, sizes, mixed, player, joint, out):
     """Expected payoff of each action of a player against the others' mixed actions."""
     length = 1
@@ -93,7 +93,7 @@ def _payoffs(table, sizes, mixed, player, joint, out):
         out[a] = total
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def _learn(scores, rows, shares, last, charges, k, matching):
     """Charge learner a with x[a] times the payoffs; regrets are clipped at 0."""
     for a in range(k):
@@ -108,7 +108,7 @@ def _learn(scores, rows, shares, last, charges, k, matching):
             scores[a, b] = max(value, 0.0) if matching else value
 
 
-@njit(cache=True)
+@kernel
 def play_rounds(
     tables, sizes, scores, rows, mixed, last, charges, learner, rate, residual, history
 ):

@@ -13,10 +13,10 @@ beside the size of the support.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fullswap.kernels import events
 from fullswap.kernels.columns import CELLS, HEAD, LOST, MASS
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import count_event
 from fullswap.kernels.fixed_point import MEAN, WEIGHT, Means, fixed_point
 from fullswap.kernels.kuhn import kuhn_locate_one
@@ -45,7 +45,7 @@ def _rounded(source, state, row_indices, row_weights):
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
     """Size of the support (the ticket is written), or −size if it needs more room.
 
@@ -74,7 +74,7 @@ def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
     return size
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def _learn_at(row, base, i, target, g, y):
     """Feed one outcome y (K,) to the learner at point i, which had recommended ``target``."""
     classes = y.shape[0]
@@ -89,7 +89,7 @@ def _learn_at(row, base, i, target, g, y):
     row[LOST] += g * square
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def simplex_learn(row, base, delta, end, realised, ticket, size, drawn, g, y, number):
     """Feed the outcome y (K,) of one forecast; whether the grid is now due to be refined."""
     members, shares, targets, place = ticket

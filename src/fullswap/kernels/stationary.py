@@ -11,9 +11,11 @@ residual that remains is reported so that it can be charged to the guarantee.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
+
+from fullswap.kernels.compiling import kernel
 
 # Columns of the exploration scratch. The first two belong to a state; the others to the place of a
 # state in the order of discovery, so that a small search touches only the first few rows of them.
@@ -31,7 +33,7 @@ def make_scratch(n: int) -> NDArray[np.int64]:
     return np.zeros((n, 6), dtype=np.int64)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def gth_in_place(matrix: NDArray, size: int, out: NDArray) -> None:
     """Stationary distribution of a stochastic matrix by Grassmann–Taksar–Heyman elimination.
 
@@ -104,7 +106,7 @@ def _meet_nothing(source, state, row_indices, row_weights):
     return None
 
 
-@njit(cache=True)
+@kernel
 def recurrent_class(
     source,
     row_indices: NDArray,
@@ -177,7 +179,7 @@ def recurrent_class(
     return size
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def stationary_sparse(
     source,
     row_indices: NDArray,
@@ -251,7 +253,7 @@ def stationary_sparse(
     return size
 
 
-@njit(cache=True)
+@kernel
 def _step(matrix: NDArray, x: NDArray, out: NDArray) -> None:
     """Write xQ to `out` row by row: every inner loop runs along memory.
 
@@ -273,7 +275,7 @@ def _step(matrix: NDArray, x: NDArray, out: NDArray) -> None:
             out[j] += x[i] * matrix[i, j]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def stationary_dense(
     matrix: NDArray, x: NDArray, work: NDArray, tolerance: float, max_steps: int
 ) -> float:

@@ -4,10 +4,10 @@ Symbols: sums (windows, bins, 5): Σ w, Σ w·p, Σ w·y, Σ w²·p·(1 − p), 
 between the bins · row is the number of rows so far, width the rows of a window.
 """
 
-from numba import njit
+from fullswap.kernels.compiling import kernel
 
 
-@njit(cache=True)
+@kernel
 def add_rows(sums, edges, row, width, y, p, weight):
     """Add rows in order and return the width; one weight stands for all.
 

@@ -9,9 +9,10 @@ Functions called ``draw_…`` take parts of a check that are known already.
 
 from fullswap.report.benefit import draw_benefit
 from fullswap.report.classes import draw_classes
-from fullswap.report.decisions import decision_curve
+from fullswap.report.decisions import decision_curve, draw_decisions
 from fullswap.report.evidence import draw_evidence
-from fullswap.report.history import calibration_history
+from fullswap.report.history import History, calibration_history, history_of
+from fullswap.report.history_picture import draw_history
 from fullswap.report.joint import joint_distribution
 from fullswap.report.murphy import draw_murphy
 from fullswap.report.plane import draw_plane
@@ -21,7 +22,8 @@ from fullswap.report.segments import draw_segments
 from fullswap.report.windows import draw_windows
 
 __all__ = [
-    "calibration_history", "decision_curve", "draw_benefit", "draw_classes", "draw_evidence",
-    "draw_murphy", "draw_plane", "draw_reliability", "draw_segments", "draw_windows",
-    "joint_distribution", "marginals", "reliability_diagram",
+    "History", "calibration_history", "decision_curve", "draw_benefit", "draw_classes",
+    "draw_decisions", "draw_evidence", "draw_history", "draw_murphy", "draw_plane",
+    "draw_reliability", "draw_segments", "draw_windows", "history_of", "joint_distribution",
+    "marginals", "reliability_diagram",
 ]  # fmt: skip

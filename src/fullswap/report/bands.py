@@ -43,17 +43,23 @@ class Dots:
         return len(self.groups)
 
 
-def yes_no_events(y_true: Any, y_proba: Any, sample_weight: Any = None) -> Groups:
-    """Each yes/no event as a group of its own, in order; those of weight 0 are left out."""
+def issued_events(y_true: Any, y_proba: Any, sample_weight: Any = None) -> Groups:
+    """Each event as a group of its own, in order; those of weight 0 are left out."""
     forecasts = y_proba.issued if isinstance(y_proba, Record) else y_proba
     events = read_events(y_true, forecasts, sample_weight)
-    if events.classes > 1:
-        checks.refuse_shape("y_proba", "(T,) of yes/no events", forecasts)
     least, most = WEIGHTS
     bad = (events.weights < least) | (events.weights > most)
     if bad.any():
         value = float(events.weights[bad][0])
         checks.refuse("sample_weight", f"be 0 or lie in [{least:g}, {most:g}]", value)
+    return events
+
+
+def yes_no_events(y_true: Any, y_proba: Any, sample_weight: Any = None) -> Groups:
+    """The same, of yes/no events only."""
+    events = issued_events(y_true, y_proba, sample_weight)
+    if events.classes > 1:
+        checks.refuse_shape("y_proba", "(T,) of yes/no events", events.forecasts)
     return events
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from fullswap.report.bands import group_events, yes_no_events
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+FAR = 3.0
+"""A guarantee more than so many times above all that was measured is not drawn."""
 
 
 def decision_curve(
@@ -67,27 +71,62 @@ def decision_curve(
         promised = source.decisions() if source.table is not None and source.mass else None
     elif certificate is not None:
         checks.refuse("certificate", "be a Certificate or None", certificate)
-    ratios, regrets = _corners(table)
-    ratio, worst = worst_ratio(table)
+    level = None if promised is None else promised.guaranteed
+    lines = [about, f"on average over ratios {percent(average_regret(table))}"]
+    return draw_decisions({"measured": table}, level, lines=lines, ax=ax, title=title)
 
-    if ax is None:
-        figure = style.new_figure(4.8, 3.6, arranged=True)
-        ax = figure.add_subplot()
-    ax.fill_between(ratios, 100 * regrets, color=style.shade(), linewidth=0)
-    ax.plot(ratios, 100 * regrets, color=style.main(), linewidth=1.4, label="measured")
-    look: dict[str, Any] = dict(marker="o", markersize=4.5, linestyle="", color=style.main())
-    ax.plot([ratio], [100 * worst], label=f"worst: {percent(worst)} at {ratio:.3g}", **look)
-    if promised is not None and promised.guaranteed is not None:
-        level = 100 * promised.guaranteed
-        label = f"guaranteed at every ratio: {percent(promised.guaranteed, up=True)}"
-        ax.axhline(level, color=style.VERMILION, linewidth=1.0, linestyle="--", label=label)
+
+def draw_decisions(
+    tables: Mapping[str, Table],
+    guaranteed: float | None = None,
+    *,
+    lines: Sequence[str] = (),
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Decision curves of one or two forecasters: the last is the subject.
+
+    Parameters
+    ----------
+    tables
+        Name ↦ forecasts, their weights, and how often they came true.
+    guaranteed
+        No ratio loses more of the loss at stake per event, for the last of them. Said in words
+        where a line would be so far above that the curves could not be read.
+    lines
+        Words above the picture.
+    ax, title
+        Axes to draw on, by default a new figure; its title.
+    """
+    ax = style.axes_of(ax, 4.8, 3.6)
+    worst = {name: worst_ratio(table) for name, table in tables.items()}
+    top = 100 * max(regret for _, regret in worst.values())
+    subject = list(tables)[-1]
+    for name, table in tables.items():
+        ratios, regrets = _corners(table)
+        ratio, regret = worst[name]
+        look: dict[str, Any] = dict(color=style.main(), linewidth=1.4, zorder=2.5)
+        if name == subject:
+            ax.fill_between(ratios, 100 * regrets, color=style.shade(), linewidth=0)
+        else:
+            look = dict(color=style.line(), linewidth=1.4, linestyle=(0, (1.2, 1.2)), zorder=2.4)
+        ax.plot(ratios, 100 * regrets, label=name, gid=name, **look)
+        dot: dict[str, Any] = dict(marker="o", markersize=4.5, linestyle="", color=look["color"])
+        ax.plot([ratio], [100 * regret], label=f"worst: {percent(regret)} at {ratio:.3g}", **dot)
+    said = [] if title is None else [style.plain(title)]
+    said += lines
+    if guaranteed is not None:
+        label = f"guaranteed at every ratio: {percent(guaranteed, up=True)}"
+        if 100 * guaranteed <= FAR * top:
+            dashed: dict[str, Any] = dict(color=style.VERMILION, linewidth=1.0, linestyle="--")
+            ax.axhline(100 * guaranteed, label=label, gid="guaranteed", **dashed)
+            top = max(top, 100 * guaranteed)
+        else:
+            said.append(f"{label}, above the picture")
     style.tidy(ax)
     ax.set(xlim=(0, 1), xlabel="cost/loss ratio", ylabel="loss per event (% of the loss at stake)")
-    ax.set_ylim(bottom=0)
-    ax.margins(y=0.08)
-    lines = [about, f"on average over ratios {percent(average_regret(table))}"]
-    style.head(ax, title, lines)
-    ax.legend(fontsize=style.SMALL, labelcolor=style.ink(), framealpha=0.85, edgecolor="none")
+    ax.set_ylim(0, 1.08 * max(top, 1e-3))
+    style.legend_above(ax, said)
     return style.root_figure(ax)
 
 

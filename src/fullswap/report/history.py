@@ -1,96 +1,175 @@
-"""Calibration error as it grows, beside what is guaranteed."""
+"""How far off forecasts are as events go by, beside chance and beside what is guaranteed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Vector
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.base.records import Record
-from fullswap.metrics.groups import Groups, distinct_rows, l2_of, sums_by
-from fullswap.metrics.reading import USE_BINS, warn_if_distinct
-from fullswap.report import style
-from fullswap.report.bands import yes_no_events
+from fullswap.certificates import Certificate, Quantity, Subject
+from fullswap.metrics.groups import Groups, distinct_rows, sums_by
+from fullswap.metrics.reading import USE_BINS, as_forecasts, warn_if_distinct
+from fullswap.report.bands import issued_events
+from fullswap.report.history_picture import draw_history
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CHECKPOINTS = 200
-"""Numbers of events at which the error is drawn: one for every few pixels."""
+"""Numbers of events at which the error is measured: one for every few pixels."""
+SQUARED = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
+"""Quantities whose guarantee bounds the error that is measured here."""
+
+Guarantee = float | Certificate | Callable[[int], float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """How far off forecasts were after so many events: arrays of equal length, errors as shares.
+
+    An error is √(mean of (p − ȳ_p)²) over all events up to there, ȳ_p the mean outcome where p was
+    forecast; of several classes, the distance of the vectors.
+    """
+
+    events: Indices
+    """Numbers of events, ascending."""
+    error: Vector
+    """Error of the forecasts."""
+    noise: Vector
+    """Error that chance alone would show with these forecasts; NaN: unknown."""
+    guaranteed: Vector
+    """At most so far off; NaN where nothing is guaranteed."""
+    before: Vector
+    """Error of the model's own probabilities, in bins around the same forecasts; NaN: no model."""
+    unit: str = "events"
+    """What is counted."""
+    mass: Vector | None = None
+    """Total weight up to there; None: every event counts once."""
+
+    def __post_init__(self) -> None:
+        if not len(self.events):
+            checks.refuse_shape("events", "(n,), not empty", np.asarray(self.events))
+        for name in ("error", "noise", "guaranteed", "before", "mass"):
+            if getattr(self, name) is not None:
+                checks.same_length(name, getattr(self, name), "events", len(self.events))
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __repr__(self) -> str:
+        last = f"{100 * self.error[-1]:.2g} points off"
+        if np.isfinite(self.guaranteed[-1]):
+            last += f", guaranteed at most {100 * self.guaranteed[-1]:.2g}"
+        return f"<History: {last} after {int(self.events[-1]):,} {self.unit}>"
+
+    @property
+    def weights(self) -> Vector:
+        """Total weight up to each number of events."""
+        return self.events.astype(float) if self.mass is None else self.mass
+
+
+def history_of(
+    y_true: ArrayLike,
+    y_proba: ArrayLike | Record,
+    *,
+    guarantee: Guarantee = None,
+    before: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    log: bool = False,
+) -> History:
+    """The error after t events, at about 200 values of t.
+
+    Events of weight 0 are left out. For forecasts of a grid, or rounded ones: raw probabilities
+    are hardly ever made twice, which gives a warning.
+
+    Parameters
+    ----------
+    y_true, y_proba, sample_weight
+        Outcomes and forecasts in the order of time, shapes (T,) or, of K classes, (T,) of classes
+        and (T, K); or a `Record` for the forecasts that it issued; weights of the events.
+    guarantee
+        A bound on the summed l2 calibration error: a `Certificate`, a number (for all T events, so
+        for fewer as well), or a function of the number of events. None or NaN: nothing is
+        guaranteed.
+    before
+        A model's own probabilities of the same events, shaped as the forecasts.
+    log
+        Whether values of t are evenly spaced on a logarithmic axis.
+
+    Examples
+    --------
+    >>> history = history_of([0, 1, 1, 1], [0.5, 0.5, 0.5, 0.5], guarantee=0.5)
+    >>> history.error
+    array([0.5       , 0.        , 0.16666667, 0.25      ])
+    >>> history.guaranteed
+    array([0.70710678, 0.5       , 0.40824829, 0.35355339])
+    """
+    own = None if before is None else as_forecasts("before", before, "T")
+    if own is not None:
+        checks.same_length("before", own, "y_proba", len(_issued(y_proba)))
+    events = issued_events(y_true, y_proba, sample_weight)
+    points, kinds = distinct_rows(events.forecasts)
+    if not isinstance(y_proba, Record):
+        warn_if_distinct(len(points), len(events), USE_BINS)
+    rounds = checkpoints(len(events), log)
+    mass = np.cumsum(events.weights)[rounds - 1]
+    variances = np.sum(points * (1 - points), axis=1)  # of vectors: 1 − ‖p‖²
+    model = np.full(len(rounds), np.nan)
+    if own is not None:
+        if own.shape[1] != events.classes:
+            checks.refuse_shape("before", f"(T, {events.classes}) as y_proba", own)
+        said = own[_weighted(sample_weight, len(own))]
+        model = _running(_nearest(said, points), len(points), events, said, rounds) / mass
+    error = _running(kinds, len(points), events, events.forecasts, rounds) / mass
+    noise = _noise(kinds, variances, events.weights, rounds) / mass
+    promised = _promised(guarantee, rounds, mass, 1.0 if events.classes == 1 else 2.0)
+    whole = bool((events.weights == 1).all())
+    return History(
+        rounds, np.sqrt(error), np.sqrt(noise), promised, np.sqrt(model),
+        mass=None if whole else mass,
+    )  # fmt: skip
 
 
 def calibration_history(
     y_true: ArrayLike,
     y_proba: ArrayLike | Record,
     *,
-    guarantee: float | Callable[[int], float] | None = None,
+    guarantee: Guarantee = None,
+    before: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     ax: Axes | None = None,
-    log: bool = True,
+    log: bool = False,
+    sums: bool = False,
 ) -> Figure:
-    """The l2 calibration error after t events, for t up to T, beside the guarantee.
+    """How far off forecasts were after t events, in percentage points, beside the guarantee.
 
-    Measured is Σ_p W_p·(p − ȳ_p)² over the distinct forecasts p up to t, with W_p the weight of
-    the events forecast at p and ȳ_p their mean outcome: a sum, not a mean, at about 200 values
-    of t. Events of weight 0 are left out. For forecasts of a grid, or rounded ones: raw
-    probabilities are hardly ever made twice, which gives a warning.
+    `history_of` and `draw_history` in one: shaded is what chance alone would show.
 
     Parameters
     ----------
-    y_true, y_proba, sample_weight
-        Outcomes and forecasts in [0, 1], in the order of time, shape (T,), or a `Record` for the
-        forecasts that it issued; weights of the events.
-    guarantee
-        A number, drawn level (the guarantee for a horizon), or a function of the number of
-        events so far, drawn as a curve. None or NaN: nothing is guaranteed, nothing drawn.
-    ax, log
-        Axes to draw on, by default a new figure; whether both are logarithmic.
+    y_true, y_proba, guarantee, before, sample_weight
+        As in `history_of`.
+    ax, log, sums
+        As in `draw_history`.
 
     Examples
     --------
-    >>> figure = calibration_history([0, 1, 1], [0.5, 0.5, 0.5], guarantee=2.0)
-    >>> [line.get_label() for line in figure.axes[0].lines]
-    ['measured: 0.0833', 'guaranteed for the horizon: 2']
+    >>> figure = calibration_history([0, 1, 1], [0.5, 0.5, 0.5], guarantee=0.5)
+    >>> figure.axes[0].get_ylabel()
+    'average error (points)'
     """
-    events = yes_no_events(y_true, y_proba, sample_weight)
-    if not isinstance(y_proba, Record):
-        warn_if_distinct(len(distinct_rows(events.forecasts)[0]), len(events), USE_BINS)
-    rounds = checkpoints(len(events), log)
-    measured = running_error(events, rounds)
-    if isinstance(guarantee, float) and math.isnan(guarantee):
-        guarantee = None  # nothing is guaranteed: a learner says so by NaN
-    promised = None if guarantee is None else _promised(guarantee, rounds)
-    axes = style.new_figure(5.4, 3.6, arranged=True).subplots() if ax is None else ax
-
-    # A logarithm has no place for an error of exactly 0.
-    shown = np.where(measured > 0, measured, np.nan) if log else measured
-    label = f"measured: {style.figures(measured[-1])}"
-    axes.plot(rounds, shown, color=style.main(), linewidth=1.8, label=label)
-    if promised is not None:
-        word = "guaranteed" if callable(guarantee) else "guaranteed for the horizon"
-        label = f"{word}: {style.figures(promised[-1])}"
-        axes.plot(rounds, promised, "--", color=style.VERMILION, linewidth=1.4, label=label)
-    style.tidy(axes)
-    axes.set(xlabel="events", ylabel=r"$\ell_2$ calibration error")
-    if log:
-        axes.set_xscale("log")
-        if (measured > 0).any() or (promised is not None and (promised > 0).any()):
-            axes.set_yscale("log")
-    else:
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
-        axes.xaxis.set_major_formatter("{x:,g}")
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.6, borderpad=0, ncols=2,
-        fontsize=style.SMALL, frameon=False, labelcolor=style.ink(),
-    )  # fmt: skip
-    return style.root_figure(axes)
+    history = history_of(
+        y_true, y_proba, guarantee=guarantee, before=before, sample_weight=sample_weight, log=log
+    )
+    return draw_history(history, ax, log=log, sums=sums)
 
 
 def checkpoints(rounds: int, log: bool) -> Indices:
@@ -101,32 +180,84 @@ def checkpoints(rounds: int, log: bool) -> Indices:
     return np.unique(np.rint(spaced(1, rounds, CHECKPOINTS)).astype(np.int64))
 
 
-def running_error(events: Groups, rounds: Indices) -> Vector:
-    """Σ_p W_p·(p − ȳ_p)² after each of these numbers of events, ascending.
+def _running(kinds: Indices, size: int, events: Groups, said: Points, rounds: Indices) -> Vector:
+    """Σ_g ‖Σ w·(p − y)‖²/Σ w over these groups, after each of these numbers of events.
 
-    O(T + checkpoints·D) for D distinct forecasts.
+    For equal forecasts in a group this is Σ_g W_g·‖p_g − ȳ_g‖². O(T + checkpoints·groups).
     """
-    distinct, kinds = distinct_rows(events.forecasts)
-    weights, sums = np.zeros(len(distinct)), np.zeros(len(distinct))
-    errors = np.empty(len(rounds))
-    start = 0
+    gaps = events.weights[:, None] * said - events.sums
+    weights, sums = np.zeros(size), np.zeros((size, gaps.shape[1]))
+    errors, start = np.empty(len(rounds)), 0
     for k, stop in enumerate(rounds):
         fresh = kinds[start:stop]
-        weights += sums_by(fresh, events.weights[start:stop], len(distinct))
-        sums += sums_by(fresh, events.sums[start:stop, 0], len(distinct))
-        errors[k] = l2_of(Groups.of_sums(distinct[:, 0], weights, sums))
+        weights += sums_by(fresh, events.weights[start:stop], size)
+        for column in range(gaps.shape[1]):
+            sums[:, column] += sums_by(fresh, gaps[start:stop, column], size)
+        squares = np.square(sums).sum(axis=1)
+        errors[k] = np.divide(squares, weights, out=np.zeros(size), where=weights > 0).sum()
         start = stop
     return errors
 
 
-def _promised(guarantee: float | Callable[[int], float], rounds: Indices) -> Vector:
-    """The guarantee at each checkpoint."""
-    if not callable(guarantee):
-        return np.full(len(rounds), _as_guarantee("guarantee", guarantee))
-    return np.array([_as_guarantee(f"guarantee({t})", guarantee(int(t))) for t in rounds])
+def _noise(kinds: Indices, variances: Vector, weights: Vector, rounds: Indices) -> Vector:
+    """The mean of `_running` if outcomes came with the forecast probabilities."""
+    held, squared = np.zeros(len(variances)), np.zeros(len(variances))
+    noise, start = np.empty(len(rounds)), 0
+    for k, stop in enumerate(rounds):
+        fresh, own = kinds[start:stop], weights[start:stop]
+        held += sums_by(fresh, own, len(variances))
+        squared += sums_by(fresh, np.square(own), len(variances))
+        share = np.divide(squared, held, out=np.zeros(len(held)), where=held > 0)
+        noise[k] = share @ variances
+        start = stop
+    return noise
 
 
-def _as_guarantee(name: str, value: object) -> float:
+def _nearest(said: Points, points: Points) -> Indices:
+    """Which of the points is nearest to each row."""
+    from scipy.spatial import cKDTree
+
+    places: Indices = cKDTree(points).query(said)[1]
+    return places
+
+
+def _issued(y_proba: Any) -> Any:
+    return y_proba.issued if isinstance(y_proba, Record) else y_proba
+
+
+def _weighted(sample_weight: Any, count: int) -> Any:
+    """Which events have a weight at all."""
+    return slice(None) if sample_weight is None else np.asarray(sample_weight, float)[:count] > 0
+
+
+def _promised(guarantee: Any, rounds: Indices, mass: Vector, most: float) -> Vector:
+    """The guarantee as a share at each checkpoint; NaN where it promises nothing.
+
+    A bound for all events is one for the first of them: it cannot fall as events go by.
+    """
+    if isinstance(guarantee, Certificate):
+        sums = np.full(len(rounds), _squares(guarantee))
+    elif guarantee is None or (isinstance(guarantee, float) and math.isnan(guarantee)):
+        sums = np.full(len(rounds), np.nan)
+    elif callable(guarantee):
+        sums = np.array([_bound(f"guarantee({t})", guarantee(int(t))) for t in rounds])
+    else:
+        sums = np.full(len(rounds), _bound("guarantee", guarantee))
+    squares = sums / mass
+    return np.sqrt(np.where(squares < most, squares, np.nan))
+
+
+def _squares(certificate: Certificate) -> float:
+    """A certificate's bound on the sum of squares; NaN if it guarantees nothing."""
+    about = certificate.quantity in SQUARED and certificate.subject != Subject.DISTRIBUTIONS
+    if not about or certificate.mass is None:
+        rule = "be a certificate of the calibration error of issued forecasts"
+        checks.refuse("guarantee", rule, certificate.title)
+    share = certificate.points_guaranteed
+    return math.nan if share is None else share**2 * certificate.mass
+
+
+def _bound(name: str, value: object) -> float:
     number = checks.number(name, value)
     if number < 0:
         checks.refuse(name, "be finite and at least 0", value)

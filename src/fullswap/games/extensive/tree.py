@@ -19,6 +19,7 @@ from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import StructuredGame
 
 CHANCE = -1  # chance as a player
+NOBODY = "nobody"  # the company of one player alone
 _LISTED = 4_000_000  # entries of the list of strategies of a player with imperfect recall: 32 MB
 
 
@@ -152,7 +153,8 @@ def from_tree(tree: Tree, name: str | None = None) -> StructuredGame:
         sequences = np.column_stack((sequences, np.zeros_like(sequences)))
         payoffs = np.column_stack((payoffs, np.zeros_like(payoffs)))
     sets = [_strategies(tree, player, history) for player, history in enumerate(histories)]
-    return StructuredGame(sets, payoff_maps(sets, sequences, payoffs), name or tree.title or "game")
+    against, names = payoff_maps(sets, sequences, payoffs), (*tree.players, NOBODY)[: len(sets)]
+    return StructuredGame(sets, against, name or tree.title or "game", player_names=names)
 
 
 def _leaves(tree: Tree) -> tuple[list[_Histories], Indices, Points]:

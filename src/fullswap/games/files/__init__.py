@@ -1,4 +1,4 @@
-"""Games from files: Gambit's .nfg (strategic) and .efg (extensive) text formats."""
+"""Games from files: Gambit's .nfg and .efg text formats, and arrays in .json and .npz."""
 
 from __future__ import annotations
 
@@ -7,23 +7,33 @@ from pathlib import Path
 
 from fullswap.games.extensive.tree import from_tree
 from fullswap.games.files import efg, nfg
+from fullswap.games.files.arrays import from_json, from_npz
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.game import StructuredGame
 
 __all__ = ["parse", "read"]
 
+_ZIP = b"PK"  # how NPZ begins
+
 
 def read(path: str | os.PathLike[str], name: str | None = None) -> StructuredGame:
-    """Read a game from a .nfg or .efg file.
+    """Read a game from a .nfg, .efg, .json or .npz file.
 
-    The file's first word decides, not its name. Actions of strategic games keep their names;
-    in extensive games with perfect recall actions are reduced strategies, embedded as
+    What the file begins with decides, not its name. Players and actions keep their names; in
+    extensive games with perfect recall actions are reduced strategies, embedded as
     realisation plans (:func:`fullswap.games.from_tree`). The game is called by its title unless
     a name is given, or by the file's name. A damaged file is a ValueError with file, line, column
-    and what was expected there.
+    (or field) and what was expected there.
+
+    JSON and NPZ hold arrays by name: "payoffs", one array (n_1, …, n_N) for each of N players; or
+    "A" and "B" for two; or embeddings "V", "W", "V2", "W2" as in
+    :meth:`StructuredGame.from_embeddings`. "name", "players" and "actions" name game, players and,
+    in a list for each player, actions (in NPZ also "actions_1", "actions_2", …).
     """
     file = Path(path)
     data = file.read_bytes()
+    if data.startswith(_ZIP):
+        return from_npz(data, str(file), name)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -38,13 +48,17 @@ def parse(text: str, file: str = "text", name: str | None = None) -> StructuredG
     --------
     >>> parse('NFG 1 R "Chicken" { "a" "b" } { 2 2 } 0 0 2 7 7 2 6 6')
     StructuredGame('Chicken', actions 2 × 2, dimensions 2, 2)
+    >>> parse('{"name": "Chicken", "A": [[0, 7], [2, 6]], "B": [[0, 2], [7, 6]]}')
+    StructuredGame('Chicken', actions 2 × 2, dimensions 2, 2)
     """
+    if text.lstrip()[:1] in ("{", "["):
+        return from_json(text, file, name)
     words = Scanner(text, file)
     if words.next.text == "NFG":
         table = nfg.parse(words)
         return table.game(name or table.title or Path(file).stem)
     if words.next.text != "EFG":
-        words.wrong("NFG or EFG, the kind of file")
+        words.wrong("NFG or EFG, the kind of file, or JSON")
     tree = efg.parse(words)
     try:
         return from_tree(tree, name or tree.title or Path(file).stem)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullswap.base.protocols import Points
+from fullswap.games.extensive.tree import NOBODY
 from fullswap.games.files.tokens import Scanner
 from fullswap.games.game import StructuredGame, from_tensor
 
@@ -33,11 +34,11 @@ class Table:
 
     def game(self, name: str) -> StructuredGame:
         """The structured game; one player alone gets company by a second, without interest."""
-        payoffs, labels = self.payoffs, self.actions
+        payoffs, labels, players = self.payoffs, self.actions, self.players
         if len(self.players) == 1:
             payoffs = np.stack((payoffs[0], np.zeros_like(payoffs[0])))[:, :, None]
-            labels = (*labels, ("nothing",))
-        return from_tensor(payoffs, name, labels)
+            labels, players = (*labels, ("nothing",)), (*players, NOBODY)
+        return from_tensor(payoffs, name, labels, players)
 
 
 def parse(words: Scanner) -> Table:

@@ -1,0 +1,94 @@
+"""All commands together, and what happens around each of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+import typer
+
+from fullswap.cli.check import check
+from fullswap.cli.demo import demo
+from fullswap.cli.equilibrium import GameCommand, equilibrium
+from fullswap.cli.forecast import forecast
+from fullswap.cli.help import Command, Group
+from fullswap.cli.output import TROUBLE, answered, fail, say, stop_writing
+from fullswap.cli.warm_up import warm_up
+
+ABOUT = (
+    "Probabilities that you can take at their word: of the events called 30 % likely, about 30 % "
+    "happen. Check a log of forecasts, improve it, and solve games, each answer with its guarantee."
+)
+
+
+def app() -> Any:
+    """The command with its subcommands."""
+    made = typer.Typer(
+        cls=Group, rich_markup_mode=None, context_settings={"max_content_width": 100},
+    )  # fmt: skip
+
+    @made.callback(help=ABOUT, invoke_without_command=True)
+    def root(
+        context: typer.Context,
+        version: bool = typer.Option(
+            False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ) -> None:
+        if context.invoked_subcommand is None:
+            say(context.get_help())
+            raise typer.Exit(TROUBLE)
+
+    for command in (check, forecast, equilibrium, demo, warm_up):
+        made.command(cls=GameCommand if command is equilibrium else Command)(command)
+    return typer.main.get_command(made)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from fullswap import __version__
+
+        say(__version__)
+        raise typer.Exit
+
+
+def run(arguments: list[str]) -> NoReturn:
+    """Run one command; errors are one line, and the exit code is 0, 1 or 2."""
+    if sys.stderr is None:  # closed: print() would take standard output in its place
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        fail("standard output is closed: there is nowhere to write the answer")
+        sys.exit(TROUBLE)
+    code: Any = TROUBLE
+    with answered(""):
+        try:
+            code = app().main(arguments, prog_name="fullswap", standalone_mode=False)
+        except SystemExit as stop:
+            # where nobody reads the help, typer leaves with 1, which means "no" here
+            if isinstance(stop.__context__, BrokenPipeError):
+                stop_writing(stop.__context__)
+            raise
+        except OSError as error:  # of help: commands answer for themselves
+            stop_writing(error)
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                traceback.print_exc()  # not foreseen: all that helps to mend it
+            else:
+                _refuse(error)
+    sys.exit(code or 0)
+
+
+def _refuse(error: Any) -> None:
+    """What was wrong in a call, and a hint, in one line."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "fullswap"
+    message = error.format_message().rstrip(".").replace(". Did", ", did")
+    message = message[:1].lower() + message[1:]
+    wrong = getattr(error, "option_name", None)
+    if wrong and context and hasattr(error, "possibilities"):
+        known = [name for param in context.command.get_params(context) for name in param.opts]
+        near = get_close_matches(wrong, known, 1, 0.5)
+        message = f"no option {wrong}" + (f", did you mean {near[0]}?" if near else "")
+    fail(f"{message} (see {path} --help)", path.removeprefix("fullswap").strip())
