@@ -6,7 +6,7 @@ RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs reproduce reproduce-quick measured \
-	recalibrators tightness detection verify constraints clean
+	recalibrators tightness detection picture verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -59,6 +59,9 @@ tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/gu
 
 detection: $(INSTALLED)  ## tests, evidence and detectors of change compared: docs/detection.md
 	$(BIN)/python -m studies detection --page docs/detection.md
+
+picture: $(INSTALLED)  ## the first picture of README, docs/figures/before-after.svg
+	$(BIN)/python -m studies picture
 
 verify: $(INSTALLED)  ## the slow measurements
 	$(BIN)/python -m pytest -m slow --timeout 3600 -n auto --maxprocesses 2 --dist worksteal \
