@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from fullswap.cli.check import _listed, _refuse_folder
-from fullswap.cli.output import fail, in_shell, say
+from fullswap.cli.check import _listed
+from fullswap.cli.output import fail, in_shell, refuse_unwritable, say
 
 
 def forecast(
@@ -79,7 +79,7 @@ def forecast(
     }  # fmt: skip
     try:
         if report is not None:
-            _refuse_folder(report)
+            refuse_unwritable(report, "--report")
         settings = ReplaySettings(step, horizon, delay, alarm, seed)
         answer = replay_file(
             log, roles, settings, out=out, pos_label=positive, strict=strict,
