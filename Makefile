@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs reproduce reproduce-quick measured \
+.PHONY: help demo test check bench docs command-line reproduce reproduce-quick measured \
 	recalibrators tightness detection picture verify constraints clean
 
 help:  ## list the targets
@@ -35,6 +35,9 @@ bench: $(INSTALLED)  ## benchmarks, as ratios within one run
 docs: $(INSTALLED)  ## documentation site, into site/
 	rm -rf site
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs site
+
+command-line: $(INSTALLED)  ## docs/reference/command-line.md, from what --help prints
+	$(BIN)/python docs/command_line.py
 
 reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or so; docs/measured.md follows
 	$(BIN)/python -m studies all --full --out build/full

@@ -32,7 +32,8 @@ autodoc_default_options = {
     "inherited-members": "BaseEstimator, Exception, Protocol, Wrapper, dict, str, tuple",
 }
 autodoc_typehints = "signature"
-autodoc_type_aliases = {
+ALIASES = ("ArrayLike", "Column", "Indices", "Points", "Vector")
+autodoc_type_aliases = {name: name for name in ALIASES}
     name: name for name in ("ArrayLike", "Column", "Indices", "Points", "Vector")
 }
 autodoc_preserve_defaults = True
