@@ -135,14 +135,20 @@ def scale_of(
         limits, told = (-0.5, own.size - 0.5), ""
         if own.size > READABLE:
             limits, told = _limits(seen, extra, (0.0, own.size - 1.0), 0.02 * own.size)
-        label += told + ("" if names else ", numbered from 0")
+        label += told + _numbered(names)
         return Scale(seen, seen.astype(float), chances, names, key, limits, label)
     if extra is not None and extra not in seen:
         at = int(np.searchsorted(seen, extra))
         seen, chances = np.insert(seen, at, extra), np.insert(chances, at, 0.0)
     names, key = ((), ()) if crowded else names_of(own, seen, chances)
     limits = -0.5, len(seen) - 0.5
+    label += "" if own.size is None else _numbered(names)
     return Scale(seen, np.arange(len(seen), dtype=float), chances, names, key, limits, label)
+
+
+def _numbered(names: tuple[str, ...]) -> str:
+    """What an axis of actions without names says of their numbers."""
+    return ", numbered from 0" if all(name.isdigit() for name in names) else ""
 
 
 def _limits(
