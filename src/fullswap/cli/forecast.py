@@ -48,6 +48,11 @@ def forecast(
     horizon: int | None = typer.Option(
         None, min=1, metavar="EVENTS", help="How many events there will be, if you know it."
     ),
+    state: Path | None = typer.Option(  # noqa: B008
+        None, metavar="FILE",
+        help="Go on from there in a later call, with the same log grown or another one; a call "
+        "that was killed is made up for by the same call again.",
+    ),
     out: str | None = typer.Option(
         None, metavar="FILE",
         help="Write all rows with their forecasts: .csv, .jsonl or .parquet; - is standard output.",
@@ -82,7 +87,7 @@ def forecast(
             refuse_unwritable(report, "--report")
         settings = ReplaySettings(step, horizon, delay, alarm, seed)
         answer = replay_file(
-            log, roles, settings, out=out, pos_label=positive, strict=strict,
+            log, roles, settings, out=out, state=state, pos_label=positive, strict=strict,
             progress=False if quiet else None,
         )  # fmt: skip
         if report is not None:

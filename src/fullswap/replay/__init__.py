@@ -1,4 +1,4 @@
-"""Logs of forecasts replayed as they would have happened: no outcome is used before it was known."""
+"""Logs replayed as it would have happened: no outcome is used before it was known."""
 
 from fullswap.replay.answer import Replayed
 from fullswap.replay.files import replay_file

@@ -218,10 +218,14 @@ class Engine:
         following = np.minimum.accumulate(following[::-1])[::-1]
         return Plan(clock, due, y, last, following[known], tokens)
 
+    def moment(self, rows: Rows, base: int, row: int) -> float:
+        """The moment above which the outcome of a row may be used."""
+        return float(self._due(rows.taken(np.array([row])), base + row)[0])
+
     def _due(self, rows: Rows, base: int) -> Vector:
         """The moment above which an outcome may be used."""
         if self.by_rows:
-            return base + np.arange(len(rows)) + float(self.delay)
+            return np.arange(base + self.delay, base + self.delay + len(rows), dtype=np.float64)
         assert rows.time is not None
         if rows.resolved is None:
             return rows.time.copy()
@@ -282,9 +286,7 @@ class Engine:
             y = float(plan.y[k])
             if math.isnan(y):
                 p = None if rows.p is None else rows.p[k].tolist()
-                self.pending.setdefault(token, []).append(
-                    Said(base + k, p, said.tolist(), weight)
-                )
+                self.pending.setdefault(token, []).append(Said(base + k, p, said.tolist(), weight))
             else:
                 self._wait(token, Due(float(plan.due[k]), base + int(plan.last[k]), y, weight))
 
@@ -320,5 +322,3 @@ def _share(
     np.maximum.at(row, codes, last[own])
     y[own] = np.where(np.isfinite(least), least, np.nan)[codes]
     due[own], last[own] = moment[codes], row[codes]
-
-

@@ -55,20 +55,29 @@ def csv_lines(table: Any) -> bytes:
     pa = arrow()
     import pyarrow.compute as pc
 
+    rows = csv_rows(table)
+    whole = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
+    text = pc.binary_join(whole, "\n")[0].as_py()
+    return f"{text}\n".encode()
+
+
+def csv_rows(table: Any) -> Any:
+    """Rows as texts of CSV, in an Arrow array."""
+    import pyarrow.compute as pc
+
     parts = []
     for column in table.columns:
         column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
         text = pc.fill_null(_texts(column), "")
         odd = pc.match_substring_regex(text, SPECIAL)
         if pc.any(odd).as_py():
-            quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
+            quoted = pc.binary_join_element_wise(
+                '"', pc.replace_substring(text, '"', '""'), '"', ""
+            )
             text = pc.if_else(odd, quoted, text)
         parts.append(text)
     rows = pc.binary_join_element_wise(*parts, ",")
-    rows = rows.combine_chunks() if hasattr(rows, "combine_chunks") else rows
-    whole = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
-    text = pc.binary_join(whole, "\n")[0].as_py()
-    return f"{text}\n".encode()
+    return rows.combine_chunks() if hasattr(rows, "combine_chunks") else rows
 
 
 def _texts(column: Any) -> Any:

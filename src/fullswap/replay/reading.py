@@ -97,8 +97,8 @@ class Reading:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
-        plain = dict(self.__dict__)
-        plain["labels"] = [str(label) for label in self.labels]
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        plain["labels"] = [v if isinstance(v, str | int) else str(v) for v in self.labels]
         return plain
 
     # --- rows -----------------------------------------------------------------------------------
@@ -142,8 +142,8 @@ class Reading:
         if self.labels == [0, 1]:  # also reads outcomes that are neither
             read = outcomes(name, values)
         else:
-            many = self.p if self.is_classes and self.classes > 2 else None
-            many = self.classes if many is None and self.classes > 2 else many
+            many: Any = self.p if self.is_classes else self.classes
+            many = many if self.classes > 2 else None
             read = outcomes(name, values, labels=self.labels, classes=many)
         return read.codes, read.absent
 

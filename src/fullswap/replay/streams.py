@@ -47,7 +47,9 @@ def made_of(record: Record) -> Made:
         none = np.full(len(record), np.nan)
         return Made(record.issued, record.mean, none, none, none)
     points, weights = record.points[record.indices], record.weights
-    points = np.where(weights > 0, points, points[np.arange(len(points)), weights.argmax(1)][:, None])
+    points = np.where(
+        weights > 0, points, points[np.arange(len(points)), weights.argmax(1)][:, None]
+    )
     first, last = points[:, 0], points[:, -1]
     lower, upper = np.minimum(first, last), np.maximum(first, last)
     chance = np.where(upper > lower, np.where(last >= first, weights[:, -1], weights[:, 0]), 1.0)

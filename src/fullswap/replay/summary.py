@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.base.protocols import Vector
+from fullswap.base.protocols import Indices, Vector
 from fullswap.certificates import Certificate
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
@@ -34,15 +34,15 @@ class Judged:
         self._gathered = Gathered(reading.classes, settings, [])
         self._parts: list[tuple[Any, ...]] = []
         self._moments: list[Vector] | None = [] if reading.time else None
-        self._numbers: list[Vector] | None = []
+        self._numbers: list[Indices] | None = []
 
     def add(self, y: Vector, p: Any, weight: Any, tokens: Any, time: Any, number: Any) -> None:
         """Rows with outcomes; where events have names they are all kept until the end."""
         keep = ~np.isnan(p if p.ndim == 1 else p[:, 0])
         if not keep.any():
             return
-        own = [None if v is None else v[keep] for v in (y, p, weight, tokens, time, number)]
-        y, p, weight, tokens, time, number = own
+        rest: Any = (None if v is None else v[keep] for v in (weight, tokens, time, number))
+        y, p, (weight, tokens, time, number) = y[keep], p[keep], rest
         if tokens is None:
             self._gathered.add(y, p, weight)
         else:
@@ -58,7 +58,8 @@ class Judged:
         """The answer; None without an outcome."""
         if self._parts:
             columns: Any = zip(*self._parts, strict=True)
-            y, p, weight, tokens = (None if c[0] is None else np.concatenate(c) for c in columns)
+            whole: Any = [None if c[0] is None else np.concatenate(c) for c in columns]
+            y, p, weight, tokens = whole
             self._gathered.add(y, p, weight, factorise(tokens.tolist())[0])
             self._parts = []
         if not self._gathered.rows:
@@ -97,7 +98,7 @@ class Summary:
     def add(self, chunk: Chunk, rows: Rows, numbers: Any) -> None:
         """Rows that were forecast, and outcomes of earlier ones."""
         if chunk.answered:
-            self._add_answered(chunk.answered)
+            self.add_answered(chunk.answered)
         known = np.flatnonzero(~np.isnan(chunk.y))
         own = known + chunk.start
 
@@ -116,7 +117,8 @@ class Summary:
         self._add(chunk.y[known], of(rows.p), chunk.made.issued[known], of(rows.weight),
                   tokens, of(rows.time), of(numbers))  # fmt: skip
 
-    def _add_answered(self, answered: Iterable[tuple[Said, float]]) -> None:
+    def add_answered(self, answered: list[tuple[Said, float]]) -> None:
+        """Forecasts of earlier calls whose outcomes have come."""
         said = [one for one, _ in answered]
         y = np.array([y for _, y in answered])
         p = None if said[0].p is None else np.array([one.p for one in said], dtype=float)
@@ -191,9 +193,9 @@ class Summary:
         if not self._history:
             return None
         columns = [np.array(column, dtype=float) for column in zip(*self._history, strict=True)]
-        events, *rest, mass = columns
-        whole = np.allclose(events, mass)
-        return History(events.astype(np.int64), *rest, mass=None if whole else mass)
+        events, error, noise, guaranteed, before, mass = columns
+        own = None if np.allclose(events, mass) else mass
+        return History(events.astype(np.int64), error, noise, guaranteed, before, mass=own)
 
     # --- answers --------------------------------------------------------------------------------
 
