@@ -20,7 +20,8 @@ from fullswap.cli.warm_up import warm_up
 
 ABOUT = (
     "Probabilities that you can take at their word: of the events called 30 % likely, about 30 % "
-    "happen. Check a log of forecasts, improve it, and solve games, each answer with its guarantee."
+    "happen. Check a log of forecasts, improve it, solve a game."
+    "\n\nTo begin with: fullswap demo, or fullswap check LOG.csv with a log of your own."
 )
 
 
@@ -69,7 +70,7 @@ def run(arguments: list[str]) -> NoReturn:
             code = app().main(arguments, prog_name="fullswap", standalone_mode=False)
         except SystemExit as stop:
             # where nobody reads the help, typer leaves with 1, which means "no" here
-            if isinstance(stop.__context__, BrokenPipeError):
+            if stop.code == 1 and isinstance(stop.__context__, BrokenPipeError):
                 stop_writing(stop.__context__)
             raise
         except OSError as error:  # of help: commands answer for themselves
@@ -91,6 +92,6 @@ def _refuse(error: Any) -> None:
     wrong = getattr(error, "option_name", None)
     if wrong and context and hasattr(error, "possibilities"):
         known = [name for param in context.command.get_params(context) for name in param.opts]
-        near = get_close_matches(wrong, known, 1, 0.5)
-        message = f"no option {wrong}" + (f", did you mean {near[0]}?" if near else "")
+        near = get_close_matches(wrong.lstrip("-"), [name.lstrip("-") for name in known], 1)
+        message = f"no option {wrong}" + (f", did you mean --{near[0]}?" if near else "")
     fail(f"{message} (see {path} --help)", path.removeprefix("fullswap").strip())
