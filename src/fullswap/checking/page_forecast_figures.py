@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,22 +88,26 @@ def _pictures(
         lambda ax: draw_decisions(tables, level, ax=ax),
     )  # fmt: skip
     cells = both.parts(lambda check: check.cells)
-    first, *second = cells.values()
+    earlier = None if both.before is None else both.before.cells
     happened = None if both.after.classes == 2 else "the likeliest class was right"
     title, reading = READINGS["benefit"]
     label = "Net benefit at every threshold, beside acting always and acting never."
     yield made(
         "benefit", title, label, reading,
-        lambda ax: draw_benefit(first, *second, happened=happened, ax=ax),
+        lambda ax: draw_benefit(both.after.cells, earlier=earlier, happened=happened, ax=ax),
     )  # fmt: skip
     title, reading = READINGS["murphy"]
     scores = both.parts(lambda check: score(check.brier.score / 2))
     areas = ", ".join(f"{name} {value}" for name, value in scores.items())
     label = f"Murphy diagram; areas under the curves, half the Brier scores: {areas}."
-    yield made("murphy", title, label, reading, lambda ax: draw_murphy(cells, ax=ax))
+    yield made(
+        "murphy", title, label, reading, lambda ax: draw_murphy(cells, earlier="before", ax=ax)
+    )
     for kind in kinds_of(both.after):
         if kind in OWN:
-            yield picture_of(both.after, kind, palette)
+            picture = picture_of(both.after, kind, palette)
+            after = "" if both.before is None else ", after"
+            yield replace(picture, title=f"{picture.title}{after}")
 
 
 def _narrow(draw: Callable[[Axes], Figure]) -> Figure:

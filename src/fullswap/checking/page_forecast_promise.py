@@ -134,13 +134,13 @@ def _state(c: Certificate) -> str:
 def _summary(certificates: Sequence[Certificate]) -> str:
     """How many of the guarantees hold."""
     states = [_state(c) for c in certificates]
-    said = [f"{states.count('holds'):,} of {counted(len(states), 'stream')} are within theirs"]
+    said = [f"{states.count('holds'):,} of {counted(len(states), 'stream')} are within it"]
     for state, words in (
         ("above", "above it"), ("too few events", "with too few events for one"),
         ("none", "without one"),
     ):  # fmt: skip
         if states.count(state):
             said.append(f"{states.count(state):,} {words}")
-    text = f"Each stream has a guarantee of its own: {', '.join(said)}."
+    text = f"Each stream has its own guarantee: {', '.join(said)}."
     broken = dict.fromkeys(reason for c in certificates for reason in c.broken)
     return f"{text} Without one: {'; '.join(broken)}." if broken else text

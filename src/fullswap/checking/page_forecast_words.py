@@ -47,14 +47,20 @@ def change_of(before: Any, after: Any) -> Change:
         )
         return Change(kind, f"{now} {unit}", sentence)
     was = points(before.error, unit=False)
-    verdicts = f"Before: {before.headline.lower()}. After: {after.headline.lower()}."
-    if before.headline == after.headline:
-        verdicts = f"Before and after: {after.headline.lower()}."
+    verdicts = f"Before: {_verdict(before)}. After: {_verdict(after)}."
+    if _verdict(before) == _verdict(after):
+        verdicts = f"Before and after: {_verdict(after)}."
     sentence = (
         f"On average forecasts were {was} {unit} before and are {now} after; chance alone would "
         f"show {chance}. {_score_change(before.brier.score, after.brier.score)} {verdicts}"
     )
     return Change(kind, f"{was} → {now} {unit}", sentence)
+
+
+def _verdict(check: Any) -> str:
+    """The verdict, and which way in brackets."""
+    verdict, _, way = str(check.headline).partition(": ")
+    return verdict[:1].lower() + verdict[1:] + (f" ({way})" if way else "")
 
 
 def _score_change(was: float, now: float) -> str:
@@ -121,8 +127,8 @@ NUMBERS: list[tuple[str, Callable[[Any], str], str]] = [
     ("Too high or too low, on average", _bias, "nearer to 0"),
     ("Slope", _slope, "nearer to 1; below 1 is over-confident"),
     ("Brier score", lambda c: score(c.brier.score), "lower"),
-    ("… of it, cost of miscalibration", lambda c: score(c.brier.miscalibration), "lower"),
-    ("… of it, gained by telling events apart", lambda c: score(c.brier.discrimination), "higher"),
+    ("Of it, the cost of miscalibration", lambda c: score(c.brier.miscalibration), "lower"),
+    ("Of it, the gain by telling events apart", lambda c: score(c.brier.discrimination), "higher"),
     ("Skill against always saying the average", _skill, "higher"),
     ("Log loss", _log_loss, "lower"),
     ("Lost by acting, at the worst cost/loss ratio", _acting, "lower; of the loss at stake"),
