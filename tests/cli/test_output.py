@@ -51,7 +51,9 @@ def test_tables_are_never_folded_in_a_pipe(capsys):
     assert lines[4].endswith("−20.25") and len(lines[4]) == len(lines[3])
 
 
-def test_tables_fold_on_narrow_terminals(monkeypatch):
+def use_terminal(monkeypatch):
+    """A terminal of 40 columns that wants no colours."""
+
     class Terminal(io.StringIO):
         encoding = "utf-8"
 
@@ -61,9 +63,34 @@ def test_tables_fold_on_narrow_terminals(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal())
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+def test_tables_fold_on_narrow_terminals(monkeypatch):
+    use_terminal(monkeypatch)
     text = output.table("Title", ("what", "number"), [("word " * 20, "1")])
     assert max(map(len, text.splitlines())) <= 40 and "\033" not in text
     assert text.count("word") == 20
+
+
+def test_words_fold_below_their_label_on_a_terminal(monkeypatch):
+    use_terminal(monkeypatch)
+    text = "How far off  " + "points " * 7 + "points\n\na  table  of  columns" + "  more" * 9
+    lines = output.laid_out(text).splitlines()
+    assert lines[0].startswith("How far off  points") and lines[1].startswith(" " * 13 + "points")
+    assert max(map(len, lines[:2])) < 40 and lines[-1].endswith("  more" * 9)
+    folded = output.laid_out("word " * 30)
+    assert folded.split() == ["word"] * 30 and folded.count("\n") == 3
+
+
+def test_words_stay_on_their_line_in_a_pipe(capsys):
+    assert output.laid_out("How far off  " + "points " * 40) == "How far off  " + "points " * 40
+
+
+def test_labels_are_bold_where_that_is_wanted(monkeypatch):
+    use_terminal(monkeypatch)
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "xterm")
+    assert output.laid_out("How sure  very") == "\033[1mHow sure\033[0m  very"
 
 
 def test_consoles_write_plainly_into_pipes(capsys, monkeypatch):
