@@ -58,8 +58,8 @@ def test_version(call):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["chek"], "fullswap: no such command 'chek', did you mean 'check'? (see fullswap --help)"),
-        (["xyzzy"], "fullswap: no such command 'xyzzy' (see fullswap --help)"),
+        (["chek"], "fullswap: no command chek, did you mean check? (see fullswap --help)"),
+        (["xyzzy"], "fullswap: no command xyzzy (see fullswap --help)"),
         (
             ["check", "log.csv", "--tim", "day"],
             "fullswap check: no option --tim, did you mean --time? (see fullswap check --help)",

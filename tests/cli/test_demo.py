@@ -82,6 +82,15 @@ def test_json_and_quiet(call, tmp_path, monkeypatch):
     assert out.splitlines()[-1] == "Report: quiet.html"
 
 
+def test_where_the_report_goes_if_this_folder_is_read_only(monkeypatch, tmp_path):
+    from fullswap.cli import demo
+
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    place = demo._place(None)
+    assert place.name == "fullswap-demo.html" and tmp_path in place.parents
+
+
 def test_a_broken_promise_is_1(call, tmp_path, monkeypatch):
     monkeypatch.setattr(Tour, "holds", False)
     assert call("demo", "--quiet", "--report", tmp_path / "x.html")[0] == 1
