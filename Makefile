@@ -5,8 +5,8 @@ INSTALLED := .venv/.installed
 RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs reproduce reproduce-quick measured \
-	recalibrators tightness detection verify constraints clean
+.PHONY: help demo test check bench docs command-line reproduce reproduce-quick measured \
+	recalibrators tightness detection picture verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -33,7 +33,11 @@ bench: $(INSTALLED)  ## benchmarks, as ratios within one run
 	$(BIN)/python -m benchmarks
 
 docs: $(INSTALLED)  ## documentation site, into site/
-	$(BIN)/mkdocs build --strict
+	rm -rf site
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs site
+
+command-line: $(INSTALLED)  ## docs/reference/command-line.md, from what --help prints
+	$(BIN)/python docs/command_line.py
 
 reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or so; docs/measured.md follows
 	$(BIN)/python -m studies all --full --out build/full
@@ -50,14 +54,17 @@ measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
 	cp build/measured/page.md docs/measured.md
 	cp build/measured/figures/*.svg docs/figures/
 
-recalibrators: $(INSTALLED)  ## the comparison in docs/forecasting.md; DATA=folder of the public logs
-	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/forecasting.md
+recalibrators: $(INSTALLED)  ## the comparison in docs/recalibrators.md; DATA=folder of the public logs
+	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/recalibrators.md
 
 tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/guarantees.md
 	$(BIN)/python -m studies tightness --page docs/guarantees.md
 
 detection: $(INSTALLED)  ## tests, evidence and detectors of change compared: docs/detection.md
 	$(BIN)/python -m studies detection --page docs/detection.md
+
+picture: $(INSTALLED)  ## the first picture of README, docs/figures/before-after.svg
+	$(BIN)/python -m studies picture
 
 verify: $(INSTALLED)  ## the slow measurements
 	$(BIN)/python -m pytest -m slow --timeout 3600 -n auto --maxprocesses 2 --dist worksteal \

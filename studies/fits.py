@@ -15,10 +15,10 @@ CONFIDENCE = 0.95
 def exponent(sizes: Sequence[float], heights: Sequence[float]) -> list[float]:
     """Exponent a of heights ≈ c·sizes^a and the ends of its 95 % interval.
 
-    The slope of a least-squares line through logarithms of at least three points. The interval is
-    Student's for the slope, with k − 2 degrees of freedom for k points, as if the logarithms lay
-    around the line independently: it tells of noise and of curvature within the range of sizes,
-    not of what happens beyond it.
+    The slope of a least-squares line through logarithms of at least three points. The interval
+    (by the t distribution with k − 2 degrees of freedom for k points) would hold the true slope in
+    95 % of cases if the logarithms scattered around the line independently of each other; it says
+    nothing about sizes beyond those given.
 
     Examples
     --------

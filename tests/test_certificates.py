@@ -7,8 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fullswap import Certificate, Forecaster, MulticlassForecaster, OneVsRest, Recalibrator
+from fullswap import (
+    Certificate,
+    Forecaster,
+    FullSwapLearner,
+    LossClass,
+    MulticlassForecaster,
+    OneVsRest,
+    Recalibrator,
+)
 from fullswap.certificates import Quantity, Subject
+from fullswap.sets import Interval
 
 TABLE = np.array([0.1, 0.6]), np.array([4000.0, 6000.0]), np.array([0.12, 0.585])
 ERROR = 4000 * 0.02**2 + 6000 * 0.015**2
@@ -42,11 +51,11 @@ def test_first_line_is_for_everybody():
         "draws, it is at most 3.0.",
         "Sums (forecasts × points², points as shares): l2 calibration error of the issued "
         "forecasts 2.95, after the fact 9, guaranteed 40.9 [FKO25].",
-        "On average over our own draws; outcomes, weights and whether an outcome is reported must "
-        "not depend on the draw of their own event.",
+        "On average over our own draws, if the outcome of an event, its weight and whether it is "
+        "reported do not depend on the draw for that event.",
     ]
     sure = replace(CALM, on_average=False, subject=Subject.DISTRIBUTIONS)
-    assert lines(sure)[-1] == "For the distributions themselves, in every run."
+    assert lines(sure)[-1] == "For the distributions, not for draws from them, and in every run."
     assert "would show up to 1.9" in lines(sure)[0]
 
 
@@ -129,7 +138,14 @@ def test_other_quantities_in_plain_words():
     assert replace(nats, table=None).points == pytest.approx(math.sqrt(7 / 20_000))
     assert "in nats" in str(nats)
     learner = replace(CALM, quantity=Quantity.FULL_SWAP_REGRET, subject=Subject.PLAYED)
-    assert len(lines(learner)) == 1 and "guaranteed at most 40.9" in str(learner)
+    assert lines(learner) == [
+        "10,000 rounds: replacing each point played by the best other point would have saved a "
+        "loss of 2.95 in total; guaranteed at most 40.9, for all losses of the given class.",
+        "This total is the full swap regret [FKO25].",
+    ]
+    player = replace(learner, quantity=Quantity.SWAP_REGRET, rounds=1)
+    assert lines(player)[0].startswith("1 round: replacing each action played by")
+    assert "gained a payoff of 2.95" in str(player) and "whatever the others play" in str(player)
 
 
 def test_holds_compares_what_is_proven():
@@ -194,9 +210,28 @@ def test_noise_is_what_calibrated_forecasts_show_by_chance():
 )  # fmt: skip
 def test_before_the_first_outcome(forecaster):
     for certificate in (forecaster.certificate(), *forecaster.certificates()):
-        assert "no outcomes yet" in str(certificate) and not certificate.trivial
+        assert str(certificate).startswith("No outcomes yet") and not certificate.trivial
         assert certificate.points is None and json.dumps(certificate.to_dict(), allow_nan=False)
     assert "nan" not in forecaster.explain() and "inf" not in forecaster.explain()
+
+
+def test_before_the_first_outcome_certificates_say_what_is_guaranteed_for_the_horizon():
+    assert "Guaranteed for 10,000 events: at most 6.3 percentage" in str(
+        Forecaster(10_000).certificate()
+    )
+    weighted = str(Forecaster(1000, max_weight=4.0).certificate())
+    assert "a total weight of 4,000: at most" in weighted and "weigh 1" not in weighted
+    assert "No horizon was given" in str(Forecaster().certificate())
+    steps = Forecaster(10_000, step=0.05)
+    steps.run([1])
+    assert "Guaranteed for" not in str(steps.certificate())  # of what happened from then on
+    disc = FullSwapLearner(Interval(0, 1), LossClass.squared(1.0), horizon=1000)
+    assert lines(disc.certificate()) == [
+        "Nothing played yet: full swap regret [FKO25, Table 1 row 5].",
+        "Guaranteed for 1,000 rounds: regret of at most 46.696 in total.",
+    ]
+    endless = FullSwapLearner(Interval(0, 1), LossClass.squared(1.0))
+    assert "any horizon, such as 100,000 rounds: regret of at most" in str(endless.certificate())
 
 
 def test_explanations_say_grid_reason_and_points():

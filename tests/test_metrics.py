@@ -258,7 +258,7 @@ def test_certificates_speak_plainly():
     exceeded = Certificate("full swap regret", 10, 3.0, 2.0, 1.5, "x")
     assert not exceeded.holds
     broken = Certificate("full swap regret", 10, 1.0, None, None, "x", ("slope 3 exceeds",))
-    assert not broken.holds and "no guarantee: slope 3" in str(broken)
+    assert not broken.holds and "nothing is guaranteed: slope 3" in str(broken)
 
 
 def test_concave_losses_on_a_set_given_by_functions_are_certified_by_search():

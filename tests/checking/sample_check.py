@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 from matplotlib.figure import Figure
 
+from fullswap.certificates import Certificate, Quantity, Subject
 from fullswap.metrics.bins import bins_of
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.chance import Chance, chance_of
@@ -15,6 +16,7 @@ from fullswap.metrics.windows import Windows
 from fullswap.report.benefit import draw_benefit
 from fullswap.report.classes import draw_classes
 from fullswap.report.evidence import draw_evidence
+from fullswap.report.history import History
 from fullswap.report.murphy import draw_murphy
 from fullswap.report.plane import draw_plane
 from fullswap.report.reliability import draw_reliability
@@ -156,3 +158,21 @@ def draw(check, kind, ax=None):
     return draw_classes(
         [(part.label, part.curve, part.bins, part.cells) for part in check.by_class]
     )
+
+
+def certificate(k=0, **changes):
+    """A certificate; every third guarantees nothing, every fifth does not hold."""
+    told = dict(
+        guaranteed=None if k % 3 == 2 else 2.0 if k % 5 == 4 else 40.9,
+        broken=("labels came late",) if k % 3 == 2 else (),
+        on_average=True, subject=Subject.ISSUED, mass=1000.0 * (k + 1), noise=3.6,
+    )  # fmt: skip
+    error, count = Quantity.L2_CALIBRATION_ERROR, 1000 * (k + 1)
+    return Certificate(error, count, 4.4 + k, after_the_fact=9.0, theorem="x", **told | changes)
+
+
+def history(events=2000):
+    """Errors that fall."""
+    places = np.unique(np.linspace(1, events, 50).astype(int))
+    falling = np.sqrt(4.4 / (places + 40))
+    return History(places, falling, 0.8 * falling, 3 * falling, falling + 0.05)

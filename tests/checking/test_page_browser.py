@@ -3,13 +3,14 @@
 import pytest
 
 from browser import chromium
-from checking.sample_check import HOSTILE, comparison, sample
+from checking.sample_check import HOSTILE, certificate, comparison, history, sample
 from fullswap.checking.page import (
     fragment_of,
     fragment_of_comparison,
     page_of,
     page_of_comparison,
 )
+from fullswap.checking.page_forecast import fragment_of_forecast, page_of_forecast
 
 CONTRASTS = """() => {
   const parse = c => {
@@ -78,7 +79,12 @@ def browser():
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     odd = sample(HOSTILE, classes=4, notes=HOSTILE, names={"p": HOSTILE[5]})
+    before, after = sample(), sample(HOSTILE, notes=HOSTILE)
+    streams = [(name, certificate(k)) for k, name in enumerate([*HOSTILE, "w" * 200])]
     texts = {
+        "forecast": page_of_forecast(before, after, certificates=streams, alarms=HOSTILE),
+        "alone": page_of_forecast(None, after, certificates=streams[:1], history=history()),
+        "changed": f"<!doctype html><title>n</title>{fragment_of_forecast(before, after)}",
         "page": page_of(sample()),
         "odd": page_of(odd, title="w" * 200),
         "comparison": page_of_comparison(comparison(["base", "w" * 200])),
@@ -114,7 +120,9 @@ def opened(browser, files):
     assert len(requests) == len(contexts)
 
 
-@pytest.mark.parametrize("name", ["page", "odd", "comparison", "notebook", "card"])
+@pytest.mark.parametrize(
+    "name", ["page", "odd", "comparison", "notebook", "card", "forecast", "alone", "changed"]
+)
 def test_fits_phones_and_desks(opened, name):
     tab = opened(name, viewport={"width": 360, "height": 740})
     for width in (360, 768, 1280):
@@ -133,7 +141,7 @@ def test_a_card_of_models_fits_a_phone(opened):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["page", "comparison", "notebook", "card"])
+@pytest.mark.parametrize("name", ["page", "comparison", "notebook", "card", "forecast"])
 def test_contrast(opened, name, theme):
     found = opened(name, color_scheme=theme).evaluate(CONTRASTS)
     assert sum(inside for _, inside, _ in found) > 5

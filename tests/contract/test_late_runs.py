@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.makers import MAKERS, described, run_described, state_of
+from contract.makers import MAKERS, described, run_described
 from contract.test_events import events_of, with_one_outcome
 from contract.test_forecasters import settings_of
-from fullswap import Bank
+from fullswap import Bank, Forecaster, MulticlassForecaster, OneVsRest, Recalibrator
 
 seeds = st.integers(0, 10_000)
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
@@ -97,3 +97,145 @@ def test_a_late_run_is_the_loop_to_the_last_bit(maker, own, seed, named, data):
     assert run_described(log.run(ran, **more)) == shown
     assert log.run(silent, record=False, **more) is None
     assert ran.to_json() == looped.to_json() == silent.to_json()
+
+
+@every
+@few
+@given(settings_of(), seeds, st.booleans(), st.data())
+def test_a_late_run_of_a_bank_is_the_loop_to_the_last_bit(maker, own, seed, named, data):
+    keys = np.random.default_rng(seed).choice(["north", "south", "west"], ROWS).tolist()
+    log, known, weights, names = prepare(maker, seed, data, named, keys)
+    looped, ran = Bank(maker(**own)), Bank(maker(**own))
+    contexts = () if log.contexts is None else (log.contexts,)
+    for bank in (looped, ran):
+        bank.predict(["south", "east"], *(part[:2] for part in contexts))
+    shown = one_by_one(looped, log, known, weights, names, keys)
+    more = {"sample_weight": weights, "known": known, "event": names if named else None}
+    assert run_described(ran.run(keys, *contexts, log.outcomes, **more)) == shown
+    assert ran.to_json() == looped.to_json()
+
+
+@every
+@few
+@given(settings_of(), seeds, st.integers(0, ROWS), st.data())
+def test_a_late_run_in_two_parts_is_one_run(maker, own, seed, cut, data):
+    """What is due in the second part, of the first, is taught by single updates in between."""
+    log, known, _, _ = prepare(maker, seed, data, False)
+    whole, parts = maker(**own), maker(**own)
+    log.run(whole, known=known)
+    log.run(parts, slice(0, cut), known=known[:cut])
+    held = {ticket.id: ticket for ticket in parts.pending}
+    late = [t for t in held if not np.isnan(log.outcomes[t]).any() and known[t] <= ROWS]
+    moments = sorted({*known[late].tolist(), *known[cut:][known[cut:] <= ROWS].tolist(), ROWS})
+    done = cut
+    for now in moments:  # all that is due at one moment, by row: those of the first part first
+        own_part = np.where(known[done:now] < now, known[done:now] - done, 9**9)
+        log.run(parts, slice(done, now), known=own_part)
+        waiting = {ticket.id for ticket in parts.pending}
+        for t in sorted(waiting):
+            if known[t] == now and not np.isnan(log.outcomes[t]).any():
+                parts.update(log.outcomes[t], t)
+        done = now
+    assert parts.to_json() == whole.to_json()
+
+
+@every
+def test_outcomes_that_are_known_at_once_make_a_usual_run(maker):
+    log = maker.log(60, 4)
+    usual, at_once = maker(), maker()
+    shown = run_described(log.run(usual))
+    assert run_described(log.run(at_once, known=np.arange(1, 61))) == shown
+    assert usual.certificates() == at_once.certificates()
+
+
+@pytest.mark.parametrize("name", ["binary, anytime", "stationary, anytime", "recalibrator"])
+def test_long_late_runs_reach_finer_grids(name):
+    """Rows grow, and their arena with them, while forecasts of coarser grids wait."""
+    maker, rows = MAKERS[name], 1500
+    log, rng = maker.log(rows, 1), np.random.default_rng(2)
+    known = np.arange(1, rows + 1) + rng.integers(0, 300, rows)
+    known[::50] = rows + 1
+    looped, ran = maker(), maker()
+    log.run(ran, known=known)
+    in_order(known, lambda t: log.predict(looped, t), lambda y, own: looped.update(y, own), log)
+    assert ran.to_json() == looped.to_json()
+    keys = rng.integers(0, 5, rows).tolist()
+    contexts = () if log.contexts is None else (log.contexts,)
+    looped, ran = Bank(maker()), Bank(maker())
+    ran.run(keys, *contexts, log.outcomes, known=known)
+    in_order(
+        known,
+        lambda t: looped.predict([keys[t]], *(part[t : t + 1] for part in contexts)),
+        lambda y, own: looped.update(own, [y]),
+        log,
+    )
+    assert ran.to_json() == looped.to_json()
+    if not maker.models:
+        assert {ticket.level for ticket in ran.pending} >= {0, 1}
+
+
+def in_order(known, predict, update, log):
+    """``one_by_one`` for long logs."""
+    tickets, order = [], np.argsort(known, kind="stable").tolist()
+    for now in range(len(known) + 1):
+        while order and known[order[0]] == now:
+            t = order.pop(0)
+            update(log.outcomes[t], tickets[t])
+        if now < len(known):
+            tickets.append(predict(now))
+
+
+def test_classes_may_be_absent_as_numbers_too():
+    forecaster = MulticlassForecaster(3, seed=1)
+    forecaster.run([0, -1, 2, 1], known=[1, 2, 3, 4])
+    assert [ticket.id for ticket in forecaster.pending] == [1]
+    recalibrator = Recalibrator(classes=3, seed=1)
+    recalibrator.run(np.full((3, 3), 1 / 3), [2, np.nan, 0], known=[3, 3, 3])
+    assert [ticket.id for ticket in recalibrator.pending] == [1] and recalibrator.rounds == 2
+
+
+def test_one_vs_rest_takes_late_outcomes():
+    looped, ran = (OneVsRest(4, Forecaster(seed=3)) for _ in range(2))
+    outcomes, known = [0, 3, 1, 1, 2], [2, 5, 3, 9, 5]
+    ran.run(outcomes, known=known)
+    tickets = []
+    for now in range(6):
+        for t in range(now):
+            if known[t] == now:
+                looped.update(outcomes[t], tickets[t])
+        if now < 5:
+            tickets.append(looped.predict())
+    assert ran.to_json() == looped.to_json() and len(ran.pending) == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ([1, 2], r"known must have shape \(3,\), got \(2,\)"),
+        ([1, 1, 3], "larger than that of the row itself .from 0., got 1 at position 1"),
+        ([1, 2.5, 3], "known must be whole numbers of rows"),
+        ([1, np.nan, 3], "known must be whole numbers of rows"),
+        (["a", "b", "c"], "known must be numbers"),
+    ],
+)
+def test_moments_that_cannot_be_are_refused(known, message):
+    for forecaster in (Forecaster(seed=1), Bank(Forecaster(seed=1))):
+        own = ([1, 2, 3],) if isinstance(forecaster, Bank) else ()
+        with pytest.raises(ValueError, match=message):
+            forecaster.run(*own, [1, 0, 1], known=known)
+        assert forecaster.pending == ()
+
+
+def test_rows_of_an_event_are_known_together():
+    forecaster = Forecaster(seed=1)
+    with pytest.raises(ValueError, match="event 'a' must have one known, got others in rows 0 and"):
+        forecaster.run([1, 1, 0], event=["a", "a", "b"], known=[2, 3, 3])
+    with pytest.raises(ValueError, match="event 'a' must have one outcome"):
+        forecaster.run([1, np.nan, 0], event=["a", "a", "b"], known=[3, 3, 3])
+    forecaster.run([np.nan, np.nan, 0], event=["a", "a", "b"], known=[3, 3, 4])
+    assert [ticket.event for ticket in forecaster.pending] == ["a", "a", "b"]
+
+
+def test_absent_outcomes_need_moments():
+    with pytest.raises(ValueError, match="outcomes must lie in"):
+        Forecaster(seed=1).run([1, np.nan])

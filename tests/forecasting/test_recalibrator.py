@@ -367,7 +367,7 @@ def test_guarantee_for_the_horizon_then_for_the_events():
     p, y = overconfident(3000)
     recalibrator.run(p, y)
     assert recalibrator.guarantee == pytest.approx(calibration_by_hand(3000, 20))
-    assert "21 points" in recalibrator.explain()
+    assert "21 values" in recalibrator.explain()
 
 
 def test_without_a_step_the_grid_is_fine_and_leaves_out_certainty():

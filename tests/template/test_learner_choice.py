@@ -23,8 +23,8 @@ def test_the_plan_explains_itself():
         assert part in text
     bounds = {(row, name): bound for row, name, bound in learner.plan.considered}
     assert min(bounds.values()) == bounds[learner.row, "gradient"] == learner.guarantee
-    assert "also considered: lipschitz with hedge" in text
-    assert "no horizon" in FullSwapLearner(Interval(0, 1), LossClass.squared(1.0)).explain()
+    assert "Bounds of other choices: lipschitz with hedge" in text
+    assert "any horizon" in FullSwapLearner(Interval(0, 1), LossClass.squared(1.0)).explain()
 
 
 @pytest.mark.parametrize(

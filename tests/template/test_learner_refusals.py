@@ -198,7 +198,7 @@ def test_a_loss_too_steep_warns_once_and_ends_the_guarantee(setting, at_once):
     assert certificate.guaranteed is None and certificate.after_the_fact is None
     (told,) = certificate.broken
     assert told.startswith("round 4: ") and "lipschitz" in told
-    assert "no guarantee" in str(certificate)
+    assert "nothing is guaranteed: round 4: " in str(certificate)
     assert json.loads(json.dumps(certificate.to_dict()))["holds"] is False
 
 

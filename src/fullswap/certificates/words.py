@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 CONDITIONS = {
     Subject.PLAYED: "",
     Subject.ISSUED: (
-        "On average over our own draws; outcomes, weights and whether an outcome is reported must "
-        "not depend on the draw of their own event."
+        "On average over our own draws, if the outcome of an event, its weight and whether it is "
+        "reported do not depend on the draw for that event."
     ),
-    Subject.DISTRIBUTIONS: "For the distributions themselves, in every run.",
+    Subject.DISTRIBUTIONS: "For the distributions, not for draws from them, and in every run.",
 }
 ABOVE = " This run is above what is guaranteed: luck of our own draws, or they were foreseen."
 BROKEN = " This run is above what is guaranteed, which cannot be: please report it."
 OTHER_EVENTS = (
-    " Nor may how often an event is forecast, or the outcomes of others that are learnt while it "
-    "waits."
+    " Nor may that draw influence how often the event is forecast, or the outcomes of others that "
+    "are learnt while it waits."
 )
 """Forecasts of one event share a draw, so what moves the forecaster meanwhile must not know it."""
 OFF = {
@@ -37,6 +37,21 @@ OFF = {
     Quantity.SUM_OVER_CLASSES: " before they are divided by their sum",
 }
 """What "percentage points off" leaves out."""
+SWAPPED = {
+    Quantity.FULL_SWAP_REGRET: (
+        "replacing each point played by the best other point would have saved a loss of",
+        "for all losses of the given class",
+    ),
+    Quantity.SWAP_REGRET: (
+        "replacing each action played by the best other action would have gained a payoff of",
+        "whatever the others play",
+    ),
+    Quantity.DISCRETISED_SWAP_REGRET: (
+        "replacing each action played by the best other allowed one would have saved a loss of",
+        "for all losses of the given class",
+    ),
+}
+"""What the regret of a learner is, and for whom its bound holds."""
 ALIKE = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
 """Quantities whose points are those of a single probability that is said all the time."""
 
@@ -44,9 +59,9 @@ ALIKE = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
 def words_of(c: Certificate) -> str:
     """The whole certificate."""
     if c.mass is None or c.quantity in (Quantity.FULL_SWAP_REGRET, Quantity.SWAP_REGRET):
-        return _one_line(c)
+        return "\n".join([*_swapped(c), *filter(None, [c.about])])
     if c.mass <= 0:
-        lines = [f"{c.title}: no outcomes yet, nothing to measure [{c.theorem}]."]
+        lines = ["No outcomes yet." if c.about else f"No outcomes yet: {c.title} [{c.theorem}]."]
     elif c.quantity == Quantity.EXCESS_BRIER:
         lines = [*_against_a_model(c), *_lateness(c), _sums(c)]
     else:
@@ -60,12 +75,16 @@ def words_of(c: Certificate) -> str:
     return "\n".join(line for line in [*lines, c.about] if line)
 
 
-def _one_line(c: Certificate) -> str:
-    head = f"{c.title} after {c.rounds} rounds: measured {c.measured:.4g}"
+def _swapped(c: Certificate) -> list[str]:
+    """Of a learner: what swaps of its plays would have saved."""
+    if not c.rounds:
+        return [f"Nothing played yet: {c.title} [{c.theorem}]."]
+    saved, holds_for = SWAPPED.get(c.quantity, (c.title, "whatever happens"))
+    head = f"{c.rounds:,} round{'' if c.rounds == 1 else 's'}: {saved} {c.measured:.4g} in total"
+    name = f"This total is the {c.title} [{c.theorem}]."
     if c.guaranteed is None:
-        return f"{head}; no guarantee: {'; '.join(c.broken)} [{c.theorem}]"
-    average = " on average over the draws" if c.on_average else ""
-    return f"{head}, guaranteed at most {c.guaranteed:.4g}{average} [{c.theorem}]"
+        return [f"{head}; nothing is guaranteed: {'; '.join(c.broken)}.", name]
+    return [f"{head}; guaranteed at most {c.guaranteed:.4g}, {holds_for}.", name]
 
 
 def counted(c: Certificate) -> str:

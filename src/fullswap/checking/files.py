@@ -45,7 +45,7 @@ def check_file(
     notes: list[str] = []
     batches = (batch for _, batch in read_batches(path, strict=strict, notes=notes))
     head, more = _head(batches)
-    named, said = _completed(head, named)
+    named, said = completed(head, named)
     first = next(more, None)
     more = chain([] if first is None else [first], more)
     if first is not None:
@@ -89,7 +89,7 @@ def _needs_all(named: dict[str, Any]) -> bool:
     return isinstance(named.get("p"), list) or any(role in named for role in NEED_ALL)
 
 
-def _completed(head: Any, named: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def completed(head: Any, named: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Roles with those that were guessed, and what there is to say about these."""
     plain = {k: v[0] if isinstance(v, list) and len(v) == 1 else v for k, v in named.items()}
     for role in ("by", "classes", "event", "together"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
@@ -41,7 +40,7 @@ def page_of(check: Any, *, title: str | None = None) -> str:
     pictures = pictures_of(check, palette)
     shown = check.segments[:MOST_SEGMENTS]
     failed = parts.failed_certainties(check)
-    return _filled(
+    return filled(
         "page.html",
         palette,
         title=title or "Calibration check",
@@ -54,14 +53,14 @@ def page_of(check: Any, *, title: str | None = None) -> str:
         facts=parts.facts_of(check),
         settings=parts.settings_of(check),
         notes=[*([failed] if failed else []), *check.notes],
-        data=_data(check),
+        data=machine_text(check.to_json()),
     )
 
 
 def fragment_of(check: Any) -> str:
     """A card for notebooks: verdict, four numbers, and the reliability diagram."""
     palette = Palette()
-    return _filled(
+    return filled(
         "fragment.html",
         palette,
         check=check,
@@ -74,7 +73,7 @@ def fragment_of_comparison(comparison: Any) -> str:
     """A card for notebooks: the comparison in words, a table of the models, and their plane."""
     palette = Palette()
     shown = dict(list(comparison.checks.items())[:MOST_IN_CARD])
-    return _filled(
+    return filled(
         "comparison_fragment.html",
         palette,
         comparison=comparison,
@@ -107,7 +106,7 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
         "are nearer to the top left.",
         "",
     )
-    return _filled(
+    return filled(
         "comparison.html",
         palette,
         title=title or f"Calibration of {counted(len(checks), 'model')}",
@@ -122,7 +121,7 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
             if place < MOST_MODELS
         },
         answers={name: parts.answers_of(check) for name, check in checks.items()},
-        data=_data(comparison),
+        data=machine_text(comparison.to_json()),
     )
 
 
@@ -148,7 +147,7 @@ def _plane(comparison: Any) -> Figure:
     return figure
 
 
-def _filled(template: str, palette: Palette, **values: Any) -> str:
+def filled(template: str, palette: Palette, **values: Any) -> str:
     """The template with these values; text that no file could hold is replaced."""
     from fullswap import __version__
 
@@ -192,10 +191,8 @@ def _environment() -> Any:
     return environment
 
 
-def _data(check: Any) -> str | None:
+def machine_text(text: str) -> str | None:
     """The numbers for machines, where they are few; never able to end its element."""
-    data = check.to_json()
-    text = data if isinstance(data, str) else json.dumps(data)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text if len(text.encode("utf-8", "replace")) <= MOST_DATA else None

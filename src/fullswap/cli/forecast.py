@@ -2,11 +2,100 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
+
+from fullswap.cli.check import _listed
+from fullswap.cli.output import fail, in_shell, refuse_unwritable, say
 
 
 def forecast(
     log: str = typer.Argument(help="CSV, Parquet or JSON lines; - is standard input."),
-) -> None:
+    outcome: list[str] = typer.Option(  # noqa: B008
+        [], "--outcome", "--y", metavar="COL",
+        help="Column of outcomes: 0/1, yes/no, a class; empty where not known yet.",
+    ),
+    probability: list[str] = typer.Option(  # noqa: B008
+        [], "--probability", "--p", metavar="COL",
+        help="Column of a model's probabilities; again for rival models, which are combined; "
+        "'none' to forecast from the outcomes alone.",
+    ),
+    key: str | None = typer.Option(
+        None, metavar="COL", help="Every value has a forecaster of its own: a station, a market."
+    ),
+    time: str | None = typer.Option(
+        None, metavar="COL", help="When the forecast was made: rows are replayed in that order."
+    ),
+    resolved: str | None = typer.Option(
+        None, metavar="COL",
+        help="When the outcome became known: it is used by forecasts made after that moment, not "
+        "at it.",
+    ),
+    delay: int | None = typer.Option(
+        None, min=0, metavar="ROWS", help="Outcomes are known only so many rows later.",
+    ),
+    event: list[str] = typer.Option(  # noqa: B008
+        [], "--event", metavar="COL",
+        help="What is forecast, if several rows share one outcome; again for several columns.",
+    ),
+    classes: str | None = typer.Option(
+        None, metavar="COL,COL,…", help="Columns of the probabilities of all classes."
+    ),
+    step: str | None = typer.Option(
+        None, metavar="5%", help="Publish only multiples of it."
+    ),
+    horizon: int | None = typer.Option(
+        None, min=1, metavar="EVENTS", help="How many events there will be, if you know it."
+    ),
+    state: Path | None = typer.Option(  # noqa: B008
+        None, metavar="FILE",
+        help="Go on from there in a later call, with the same log grown or another one; a call "
+        "that was killed is made up for by the same call again.",
+    ),
+    out: str | None = typer.Option(
+        None, metavar="FILE",
+        help="Write all rows with their forecasts: .csv, .jsonl or .parquet; - is standard output.",
+    ),
+    report: Path | None = typer.Option(  # noqa: B008
+        None, metavar="FILE.html", help="Write a report: one page that needs nothing else."
+    ),
+    alarm: bool = typer.Option(
+        False, "--alarm", help="Watch the model's own probabilities, and say when they go wrong."
+    ),
+    positive: str | None = typer.Option(
+        None, metavar="VALUE", help="Which outcome is 'yes', if it is not obvious."
+    ),
+    weight: str | None = typer.Option(None, metavar="COL", help="Weights of the rows."),
+    seed: int = typer.Option(
+        0, min=0, help="Of the draws: keep it secret where somebody gains from foreseeing them."
+    ),
+    strict: bool = typer.Option(False, "--strict", help="Stop at the first malformed line."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    quiet: bool = typer.Option(False, "--quiet", help="No summary and no progress bar."),
+) -> None:  # fmt: skip
     """Better probabilities for a log of forecasts, as if it had run all along."""
-    raise typer.Exit(2)
+    from fullswap.replay import ReplaySettings, replay_file
+
+    roles = {
+        "y": _listed(outcome), "p": _listed(probability), "classes": _listed([classes or ""]),
+        "time": time, "resolved": resolved, "event": _listed(event), "key": key,
+        "sample_weight": weight,
+    }  # fmt: skip
+    try:
+        if report is not None:
+            refuse_unwritable(report, "--report")
+        settings = ReplaySettings(step, horizon, delay, alarm, seed)
+        answer = replay_file(
+            log, roles, settings, out=out, state=state, pos_label=positive, strict=strict,
+            progress=False if quiet else None,
+        )  # fmt: skip
+        if report is not None:
+            answer.report(report)
+    except (ValueError, OSError, ImportError) as error:
+        fail(error, "forecast")
+        raise typer.Exit(2) from None
+    if quiet or out == "-":
+        return
+    written = "" if report is None else f"\n\nReport: {report}"
+    say(answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written, "forecast")

@@ -165,25 +165,27 @@ class Bank(Keyed):
         scales = scales_of(sample_weight, len(outcomes), self.spec.max_weight)
         names = event_names(event, len(outcomes))
         late = None if known is None else known_rows(known, outcomes)
-        moments = None
-        if late is not None or (names is not None and self._are_met_again(keys, names)):
-            moments = moments_of(names, keys, outcomes, scales, late)
+        again = names is not None and self._are_met_again(keys, names)
+        moments = moments_of(names, keys, outcomes, scales, late) if again else late
         streams = self._streams(keys)
         waiting = {}
         if self._pending:
             own = {place: key for key, place in self._places.items()}
             waiting = {place: self._stream(own[place]) for place in self._pending}
         try:
-            if moments is None:
+            if moments is not None and not again:
+                recorded = self._run_late(
+                    keys, names, streams, moments, contexts, outcomes, scales, record, progress
+                )
+            elif moments is None:
                 recorded = run_events(
                     self._rows, streams, contexts, outcomes, scales, record, progress,
                     watch(waiting, streams, scales),
                 )  # fmt: skip
             else:
                 recorded = self._run_rows(
-                    keys, names or [None] * len(keys), moments, contexts, outcomes, scales, record,
-                    progress,
-                )  # fmt: skip
+                    keys, names or [], moments, contexts, outcomes, scales, record, progress
+                )
         except BaseException:
             for stream in waiting.values():
                 stream.settle()
@@ -220,6 +222,27 @@ class Bank(Keyed):
 
         tickets = run_rows(moments, predict, resolve, record, progress)
         return recorded_of(self._rows.kind, tickets) if record else None
+
+    def _run_late(
+        self, keys: list[Any], names: list[Any] | None, streams: Indices, moments: Indices,
+        contexts: Any, outcomes: Any, scales: Vector, record: bool, progress: bool | None,
+    ) -> Recorded | None:  # fmt: skip
+        """A log in which outcomes come late and no event comes back, in compiled code."""
+        from fullswap.online.late import LateRun
+
+        run = LateRun(self._rows, streams, moments, self._pending)
+
+        def wait() -> None:
+            for stream, tickets in run.tickets(names, keys).items():
+                self._pending.setdefault(stream, Pending()).restore(*tickets)
+
+        try:
+            recorded = run.run(contexts, outcomes, scales, record, progress)
+            wait()
+        except BaseException:
+            wait()
+            raise
+        return recorded
 
     def _predict(self, key: Any, context: Any, event: Any) -> Forecast:
         self._pending.setdefault(self._places[key], Pending())

@@ -80,8 +80,11 @@ class OnlineForecaster(ABC):
         """What comes with events before their outcomes, checked; None if nothing does."""
 
     @abstractmethod
-    def _read(self, *columns: Any, absent: bool = False) -> tuple[Any, Any]:
-        """Contexts and outcomes of many events, checked: the columns of ``run``."""
+    def _read(self, *columns: Any, **how: Any) -> tuple[Any, Any]:
+        """Contexts and outcomes of many events, checked: the columns of ``run``.
+
+        ``absent``: whether outcomes may be NaN.
+        """
 
     # --- settings -----------------------------------------------------------------------------
 
@@ -193,12 +196,15 @@ class OnlineForecaster(ABC):
         alone, waiting = np.zeros(0, np.int64), {0: stream} if stream.pending.tickets else {}
         again = names is not None and stream.pending.are_met_again(names)
         try:
-            if again or known is not None:
+            if again:
                 moments = moments_of(names, None, outcomes, scales, known)
                 recorded = self._run_rows(
-                    names or [None] * len(outcomes), moments, contexts, outcomes, scales, record,
-                    progress,
-                )  # fmt: skip
+                    names or [], moments, contexts, outcomes, scales, record, progress
+                )
+            elif known is not None:
+                recorded = self._run_late(
+                    names, known, contexts, outcomes, scales, record, progress
+                )
             else:
                 recorded = run_events(
                     stream.rows, alone, contexts, outcomes, scales, record, progress,
@@ -226,6 +232,27 @@ class OnlineForecaster(ABC):
 
         tickets = run_rows(moments, predict, resolve, record, progress)
         return recorded_of(stream.kind, tickets) if record else None
+
+    def _run_late(
+        self, names: list[Any] | None, moments: Indices, contexts: Any, outcomes: Any,
+        scales: Vector, record: bool, progress: bool | None,
+    ) -> Recorded | None:  # fmt: skip
+        """A log in which outcomes come late and no event comes back, in compiled code."""
+        from fullswap.online.late import LateRun
+
+        pending = self._stream.pending
+        run = LateRun(self._stream.rows, np.zeros(0, np.int64), moments, {0: pending})
+
+        def wait() -> None:
+            pending.restore(*run.tickets(names, None).get(0, ()))
+
+        try:
+            recorded = run.run(contexts, outcomes, scales, record, progress)
+            wait()
+        except BaseException:
+            wait()  # the same once more, if that was interrupted
+            raise
+        return recorded
 
     # --- measured against guaranteed ------------------------------------------------------------
 

@@ -16,7 +16,7 @@ class Forecaster(WithoutModels):
     """Forecast yes-or-no events with small calibration error against any sequence of outcomes.
 
     Guarantee: ``guarantee`` bounds the l2 calibration error Σ_p n_p·(p − ȳ_p)² over the distinct
-    forecasts p, by [FKO25, Thm calibration] with explicit constants; with ``loss="log"`` the KL
+    forecasts p, by [FKO25, Thm calibration], constants included; with ``loss="log"`` the KL
     calibration error Σ_p n_p·KL(ȳ_p ‖ p) [LSS25]. With ``step``, ``certificates()[1]`` is about the
     swap regret among multiples of the step [FKO25, Thm disc-main].
 

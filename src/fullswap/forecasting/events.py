@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Vector
+from fullswap.online.loop import due_rows
 from fullswap.online.tickets import Forecast
 
 Ticket = TypeVar("Ticket")
@@ -100,12 +101,6 @@ def values_of(outcomes: Any) -> Any:
     """Outcomes one by one, as single updates hand them to compiled code."""
     array = np.ascontiguousarray(outcomes, dtype=np.float64)
     return array.tolist() if array.ndim == 1 else array
-
-
-def due_rows(moments: Indices) -> Indices:
-    """Rows whose events are resolved in this log, in that order: at one moment by row."""
-    order = np.argsort(moments, kind="stable")
-    return order[moments[order] <= len(moments)]
 
 
 def run_rows(

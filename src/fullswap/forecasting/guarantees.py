@@ -74,7 +74,7 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
     after = scale * claim.after_the_fact if math.isfinite(claim.after_the_fact) else None
     if after is not None and known is not None and not realised:
         after = min(known, after)
-    return Certificate(
+    certificate = Certificate(
         claim.quantity,
         int(row[ROUNDS]),
         scale * claim.measured,
@@ -94,6 +94,9 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
         brier=None if claim.brier is None else scale * claim.brier,
         about=claim.about,
     )
+    if row[MASS] == 0 and claim.quantity == kind.claims(row)[0].quantity:
+        return replace(certificate, about=promise_of(kind, row, certificate))
+    return certificate
 
 
 def _in_use(table: Table, scale: float) -> Table:
@@ -124,24 +127,34 @@ def explanation_of(kind: Kind, row: Vector) -> str:
         why = f"the grid with the smallest guarantee for {spec.horizon:,} events"
     else:
         why = "the same for all events"
-    grid = f"Forecasts are among {lattice.size(spec.classes)} points: {shape}; {why}."
-    certificate = first_certificate_of(kind, row)
+    grid = f"Forecasts are among {lattice.size(spec.classes)} values: {shape}; {why}."
+    return f"{grid}\n{promise_of(kind, row, first_certificate_of(kind, row))}"
+
+
+def promise_of(kind: Kind, row: Vector, certificate: Certificate) -> str:
+    """What is guaranteed for as many events as are planned, or came if these are more."""
+    spec, source = kind.spec, certificate.theorem
     bound, mass = guarantee_of(kind, row), mass_ahead(kind, row)
     if bound is None:
-        return f"{grid}\nNo guarantee: {'; '.join(certificate.broken)} [{certificate.theorem}]."
-    known = f"{certificate.title} at most {sums(bound)} [{certificate.theorem}]"
+        return f"No guarantee: {'; '.join(certificate.broken)} [{source}]."
     if mass <= 0:
-        return f"{grid}\nNo horizon: the guarantee grows with the events [{certificate.theorem}]."
+        return (
+            "No horizon was given, so what is guaranteed depends on how many events come: "
+            f"`guarantee` has it for those so far [{source}]."
+        )
     ahead = replace(certificate, guaranteed=bound, mass=mass)
-    weight = "events" if spec.max_weight == 1 else "of total weight"
-    if spec.max_weight == 1 and mass == 1:
-        weight = "event"
+    many = f"{mass:,.6g} event{'' if mass == 1 else 's'}"
+    if spec.max_weight != 1:
+        many = f"a total weight of {mass:,.6g}"
     late = " with labels this late" if certificate.late else ""
     if ahead.trivial:
-        promise = f"Too few events for a guarantee (trivial for {mass:,.6g} {weight}{late})"
+        promise = f"Too few events for a guarantee (trivial for {many}{late})"
     else:
         off = points(ahead.points_guaranteed or 0.0, up=True)
-        promise = f"Guaranteed for {mass:,.6g} {weight}{late}: at most {off} percentage points off"
+        promise = f"Guaranteed for {many}{late}: at most {off} percentage points off"
         promise += OFF[certificate.quantity]
-    alone = " Every event is to weigh 1 and to be forecast once." if kind.whole(row) else ""
-    return f"{grid}\n{promise}; {known}.\n{CONDITIONS[certificate.subject]}{alone}"
+    known = f"{certificate.title} at most {sums(bound)} [{source}]"
+    alone = ""
+    if kind.whole(row) and spec.max_weight == 1:
+        alone = " Every event is to weigh 1 and to be forecast once."
+    return f"{promise}; {known}.\n{CONDITIONS[certificate.subject]}{alone}"

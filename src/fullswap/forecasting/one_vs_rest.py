@@ -275,8 +275,8 @@ class OneVsRest:
         again = names is not None and self._parts[0].pending.are_met_again(names)
         if late is not None or again:
             moments = moments_of(names, None, table, scales, late)
-            own = names or [None] * len(table)
-            return self._run_rows(own, moments, contexts, table, scales, record, progress)
+            every = names or [None] * len(table)
+            return self._run_rows(every, moments, contexts, table, scales, record, progress)
         parts, classes = [], np.arange(self.classes)
         waiting = {part.index: part for part in self._parts if part.pending.tickets}
         events = max(STRETCH // self.classes, 1)

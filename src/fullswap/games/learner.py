@@ -140,7 +140,7 @@ class StructuredLearner:
     def explain(self) -> str:
         """What was chosen and why."""
         if self._inner is None:
-            return "all actions have the same embedding: there is nothing to learn"
+            return "All actions have the same embedding, so there is nothing to learn."
         return self._inner.explain()
 
     def play(self) -> MixedAction:

@@ -97,6 +97,29 @@ def read_batches(
             notes += reader.notes()
 
 
+def written_batches(
+    path: Any, *, strict: bool = False, notes: list[str] | None = None
+) -> Iterator[tuple[Any, bool]]:
+    """The same as it is written: fields of a text table stay texts.
+
+    Yields Arrow tables, each with whether numbers may have a decimal comma.
+    """
+    pa = arrow()
+    with opened(path) as source:
+        if source.kind == "parquet":
+            for batch in _parquet(source, path, None).iter_batches(ROWS):
+                yield pa.Table.from_batches([batch]), False
+            return
+        reader = _reader(source, None, strict)
+        comma = isinstance(reader, Text) and reader.separator == ";"
+        for _, batch in reader.batches():
+            if isinstance(reader, Text):
+                batch = pa.table(batch.columns, names=reader.names)
+            yield batch, comma
+        if notes is not None:
+            notes += reader.notes()
+
+
 def _reader(source: Source, columns: list[str] | None, strict: bool) -> Text | JsonLines:
     kind = Text if source.kind == "csv" else JsonLines
     return kind(source, columns, strict)

@@ -26,6 +26,10 @@ MOST_CLASSES = 20
 FEWEST_MODELS = 3
 
 
+class NoProbabilities(ValueError):
+    """There is an outcome, and no column that looks like probabilities."""
+
+
 def guess_roles(
     table: Any, outcome: Any = None, probability: Any = None
 ) -> tuple[dict[str, Any], list[str]]:
@@ -80,9 +84,9 @@ def guess_roles(
     return roles, sentences
 
 
-def _refuse(what: str, candidates: list[str]) -> NoReturn:
+def _refuse(what: str, candidates: list[str], kind: type[ValueError] = ValueError) -> NoReturn:
     shown = f" ({listed(candidates)})" if candidates else ""
-    raise ValueError(
+    raise kind(
         f"the columns must be named where they are not obvious, got {what}{shown}: {FLAGS}"
     )
 
@@ -148,7 +152,8 @@ def _apart(
     used = [y] if isinstance(y, str) else list(y)
     found = _probabilities({k: v for k, v in columns.items() if k not in used})
     if not found:
-        _refuse("no column that looks like probabilities", [k for k in columns if k not in used])
+        _refuse("no column that looks like probabilities", [k for k in columns if k not in used],
+                NoProbabilities)  # fmt: skip
     if len(found) == 1:
         said.append(f"probability: column {found[0]} ({ranged(columns[found[0]])})")
         return {"outcome": y, "probability": found[0]}, said

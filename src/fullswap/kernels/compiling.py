@@ -50,7 +50,7 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda function: kernel(function, **options)
-    dispatcher = numba.njit(**options)(function)
+    dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(function)
     if dispatcher is not function:  # it is under NUMBA_DISABLE_JIT
         dispatcher._cache = KernelCache(function)
         part = numba.njit(**options, **parts.OPTIONS)(function)

@@ -55,6 +55,8 @@ def spec_type(name, module, *fields):
 
 DONE, NO_ROOM, NARROW = range(3)
 """Why the loop stopped: all events are through · a row must grow · a support is too wide."""
+AT_ONCE = np.int64(-1)
+"""Instead of the id of a forecast whose outcome was learnt in a run."""
 AHEAD = 8
 """Events whose rows are fetched from memory in advance: latency hides behind the work."""
 LINES_AHEAD = 6
@@ -279,7 +281,7 @@ def stretch(
         if record:
             note(spec, ticket, drawn, offset, t, indices, weights, issued)
         g = scales[t] if weighted else 1.0
-        learn(spec, points, row, level, ticket, drawn, outcomes, t, g, -1)
+        learn(spec, points, row, level, ticket, drawn, outcomes, t, g, AT_ONCE)
         number += 1
         row[NEXT_ID] = number
         t += 1

@@ -92,6 +92,10 @@ class Chain(LineRows):
         """Members, shares and targets, one after the other."""
         return [float(value) for part in play[2:] for value in part]
 
+    def encoded_length(self, size: int) -> int:
+        """Three a point."""
+        return 3 * size
+
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked."""
         size, rest = divmod(len(numbers), 3)

@@ -105,10 +105,14 @@ class Experts(ExpertRows):
         """Left, right, share, memo."""
         return [*(float(value) for value in play[2:5]), *play[5].tolist()]
 
+    def encoded_length(self, size: int) -> int:
+        """Of the memo, and three."""
+        return 3 + self._memo_size
+
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked; an absent model is NaN."""
-        if len(numbers) != 3 + self._memo_size:
-            raise ValueError(f"play must be {3 + self._memo_size} numbers, got {len(numbers)}")
+        if len(numbers) != self.encoded_length(2):
+            raise ValueError(f"play must be {self.encoded_length(2)} numbers, got {len(numbers)}")
         pair = check_pair(numbers, self.spec.levels[level].size(2))
         memo = np.array(numbers[3:])
         first, last = kernel.MEMO_HEAD, kernel.MEMO_HEAD + self.inputs

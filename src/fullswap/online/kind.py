@@ -241,6 +241,10 @@ class Kind(ABC):
         """A play without id and draw as plain numbers, for stores."""
 
     @abstractmethod
+    def encoded_length(self, size: int) -> int:
+        """How many numbers these are, for a support of so many points."""
+
+    @abstractmethod
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """What follows id and draw in a play, checked against the grid of the level."""
 

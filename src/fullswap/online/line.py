@@ -52,6 +52,10 @@ class Line(LineRows):
         """The five numbers after id and draw."""
         return [float(value) for value in play[2:]]
 
+    def encoded_length(self, size: int) -> int:
+        """Five."""
+        return 5
+
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The five numbers, checked."""
         if len(numbers) != 5:

@@ -43,7 +43,7 @@ def record_of(kind: Kind, level: int, recorded: Recorded) -> Record:
     """Forecasts on one grid: that of this level, the finest that was reached."""
     indices, weights, issued = recorded
     if level:
-        finest = kind.finest(level).astype(_index_type(kind))
+        finest = kind.finest(level).astype(index_type(kind))
         indices, issued = finest[indices], finest[issued]
     return Record.of_forecasts(kind.points(level), indices, weights, issued)
 
@@ -52,7 +52,7 @@ def recorded_of(kind: Kind, tickets: list[Forecast]) -> Recorded:
     """What a run writes down, of forecasts that were made one by one."""
     plays = [ticket._play for ticket in tickets]
     width = 2 if kind.pairs else max((len(play[2]) for play in plays), default=kind.width)
-    recorded = indices, weights, issued = _room(len(tickets), kind, width)
+    recorded = indices, weights, issued = room_for(len(tickets), kind, width)
     for t, ticket in enumerate(tickets):
         play, offset = plays[t], int(kind.kernel.first[ticket.level])
         indices[t] = offset
@@ -83,7 +83,7 @@ def run_events(
     events that were run and their record.
     """
     kind, total = rows.kind, len(outcomes)
-    recorded = _room(total if record else 0, kind)
+    recorded = room_for(total if record else 0, kind)
     with Progress(total, progress, "events") as bar:
         done = 0
         while done < total:
@@ -93,11 +93,11 @@ def run_events(
             if record:
                 own = recorded[0][part], recorded[1][part], recorded[2][part]
             elif after is not None:
-                own = _room(part.stop - part.start, kind, recorded[0].shape[1])
+                own = room_for(part.stop - part.start, kind, recorded[0].shape[1])
             count, reason, stream = rows.run(
                 streams[part],
                 (
-                    _NOTHING if contexts is None else contexts[part],
+                    NOTHING if contexts is None else contexts[part],
                     np.ascontiguousarray(outcomes[part], dtype=np.float64), scales[part], *own,
                 ),
             )  # fmt: skip
@@ -106,13 +106,27 @@ def run_events(
             done += count
             if reason == events.NO_ROOM:
                 rows.refine(stream)
-                recorded = _as_indices(recorded, _index_type(kind))
+                recorded = as_indices(recorded, index_type(kind))
             elif reason == events.NARROW:
                 width = 2 * recorded[0].shape[1]
                 kind.widen(width)
-                recorded = _widened(recorded, kind, width)
+                recorded = widened(recorded, kind, width)
             bar.update(done)
     return recorded if record else None
+
+
+def due_rows(moments: Indices) -> Indices:
+    """Rows whose outcomes are learnt in a log of T rows, in that order: at one moment by row.
+
+    ``moments`` (T,): how many rows have been forecast by then; T + 1 where nothing is learnt.
+
+    Examples
+    --------
+    >>> due_rows(np.array([3, 2, 4, 5]))
+    array([1, 0, 2])
+    """
+    order = np.argsort(moments, kind="stable")
+    return order[moments[order] <= len(moments)]
 
 
 def peek_events(rows: Rows, streams: Indices, contexts: Any) -> Recorded:
@@ -121,7 +135,7 @@ def peek_events(rows: Rows, streams: Indices, contexts: Any) -> Recorded:
     Nothing is drawn: each event is recorded with the first point of its support as the issued one.
     """
     kind, total = rows.kind, len(contexts)
-    recorded, done = _room(total, kind), 0
+    recorded, done = room_for(total, kind), 0
     while done < total:
         part = slice(done, min(done + STRETCH, total))
         own = recorded[0][part], recorded[1][part], recorded[2][part]
@@ -129,34 +143,38 @@ def peek_events(rows: Rows, streams: Indices, contexts: Any) -> Recorded:
         if done < part.stop:
             width = 2 * recorded[0].shape[1]
             kind.widen(width)
-            recorded = _widened(recorded, kind, width)
+            recorded = widened(recorded, kind, width)
     return recorded
 
 
-_NOTHING = np.zeros(0)
+NOTHING = np.zeros(0)
+"""What comes with events, where nothing does."""
 
 
-def _index_type(kind: Kind) -> type[np.signedinteger[Any]]:
+def index_type(kind: Kind) -> type[np.signedinteger[Any]]:
     """Small grids have small indices: a record costs what the memory for it costs."""
     return np.int16 if len(kind.kernel.grid) < 2**15 else np.int32
 
 
-def _room(total: int, kind: Kind, width: int | None = None) -> Recorded:
-    width, own = width or kind.width, _index_type(kind)
+def room_for(total: int, kind: Kind, width: int | None = None) -> Recorded:
+    """Blank arrays for what so many events are going to forecast."""
+    width, own = width or kind.width, index_type(kind)
     weights = np.zeros((total, 1 if kind.pairs else width))
     return np.zeros((total, width), own), weights, np.zeros(total, own)
 
 
-def _as_indices(recorded: Recorded, own: type[np.signedinteger[Any]]) -> Recorded:
+def as_indices(recorded: Recorded, own: type[np.signedinteger[Any]]) -> Recorded:
+    """The same with indices of this type."""
     indices, weights, issued = recorded
     if indices.dtype == own:
         return recorded
     return indices.astype(own), weights, issued.astype(own)
 
 
-def _widened(recorded: Recorded, kind: Kind, width: int) -> Recorded:
+def widened(recorded: Recorded, kind: Kind, width: int) -> Recorded:
+    """The same with room for larger supports."""
     indices, weights, issued = recorded
-    wider = _room(len(issued), kind, width)
+    wider = room_for(len(issued), kind, width)
     wider[0][:, : indices.shape[1]] = indices
     wider[1][:, : weights.shape[1]] = weights
     wider[2][:] = issued
@@ -166,8 +184,8 @@ def _widened(recorded: Recorded, kind: Kind, width: int) -> Recorded:
 def joined(parts: list[Recorded], kind: Kind) -> Recorded:
     """Records one after the other, as wide as the widest."""
     if not parts:
-        return _room(0, kind)
+        return room_for(0, kind)
     width = max(part[0].shape[1] for part in parts)
-    wide = [_widened(part, kind, width) if part[0].shape[1] < width else part for part in parts]
+    wide = [widened(part, kind, width) if part[0].shape[1] < width else part for part in parts]
     indices, weights, issued = zip(*wide, strict=True)
     return np.concatenate(indices), np.concatenate(weights), np.concatenate(issued)

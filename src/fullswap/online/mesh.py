@@ -152,15 +152,19 @@ class MeshExperts(ExpertRows, SimplexRows):
         """Size, members, shares, targets, means, memo."""
         return [float(len(play[2])), *(float(v) for part in play[2:] for v in part.ravel())]
 
+    def encoded_length(self, size: int) -> int:
+        """Of these six."""
+        memo = (1 + 2 * self.inputs + self.experts) * self.spec.classes
+        return 1 + 2 * size + 2 * size * self.spec.classes + memo
+
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked; an absent model is NaN."""
         classes = self.spec.classes
         members, shares = self._decode_support(numbers, level, 2 * classes)
-        size, rows = len(members), 1 + 2 * self.inputs + self.experts
-        rest = np.array(numbers[1 + 2 * size :])
-        if len(rest) != (2 * size + rows) * classes:
-            raise ValueError(f"play must have {1 + 2 * size + (2 * size + rows) * classes} numbers")
-        vectors = rest.reshape(-1, classes)
+        size = len(members)
+        if len(numbers) != self.encoded_length(size):
+            raise ValueError(f"play must have {self.encoded_length(size)} numbers")
+        vectors = np.array(numbers[1 + 2 * size :]).reshape(-1, classes)
         targets, means, memo = vectors[:size], vectors[size : 2 * size], vectors[2 * size :]
         present = ~np.isnan(memo[1 : 1 + self.inputs]).any(axis=1)
         logs = memo[1 + self.inputs : 1 + 2 * self.inputs]

@@ -128,7 +128,11 @@ class Pending:
 
     def most(self, level: int) -> int:
         """Most events that wait at one grid point of a level."""
-        return max(self._indexed(level).counts.values(), default=0)
+        return max(self.held(level).values(), default=0)
+
+    def held(self, level: int) -> dict[int, int]:
+        """How many events wait at the grid points of a level."""
+        return self._indexed(level).counts
 
     def _indexed(self, level: int | None) -> Index:
         """The index for this level, or for any."""

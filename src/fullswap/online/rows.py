@@ -166,6 +166,16 @@ class Rows:
         )
         return done, reason, 0
 
+    def replay(self, streams: Indices, arguments: tuple[Any, ...]) -> tuple[int, int]:
+        """Hand rows whose outcomes come late to it; see ``fullswap.kernels.replay.replay``."""
+        from fullswap.kernels.replay import replay  # it brings the compiled code of all kinds
+
+        done: tuple[int, int] = replay(
+            self.kind.kernel, self.arena, self.start, self._room, self.words, self.seed, streams,
+            *arguments,
+        )  # fmt: skip
+        return done
+
     def peek(self, streams: Indices, arguments: tuple[Any, ...]) -> int:
         """Hand events to compiled code that only looks; see ``fullswap.kernels.events.peek``."""
         done: int = events.peek(self.kind.kernel, self.arena, self.start, streams, *arguments)

@@ -139,14 +139,18 @@ class SimplexMeans(SimplexRows):
         """Size, members, shares, targets, place."""
         return [float(len(play[2])), *(float(v) for part in play[2:] for v in part.ravel())]
 
+    def encoded_length(self, size: int) -> int:
+        """Of these five."""
+        return 1 + size * (2 + self.spec.classes) + 2 * (self.spec.classes - 1)
+
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked."""
         classes = self.spec.classes
         members, shares = self._decode_support(numbers, level, classes)
-        size, d = len(members), classes - 1
+        size = len(members)
+        if len(numbers) != self.encoded_length(size):
+            raise ValueError(f"play must have {self.encoded_length(size)} numbers")
         rest = np.array(numbers[1 + 2 * size :])
-        if len(rest) != size * classes + 2 * d:
-            raise ValueError(f"play must have {1 + size * (2 + classes) + 2 * d} numbers")
         targets = rest[: size * classes].reshape(size, classes)
         check_vectors(targets)
         place = rest[size * classes :]

@@ -15,9 +15,10 @@ from fullswap.online.kind import Kind, Play
 class Forecast:
     """One forecast: a distribution over grid points, its mean, and the draw that was issued.
 
-    The three differ, and each has its use: ``issued`` is what to publish where the guarantee is
-    for issued forecasts; ``mean`` is deterministic; ``points`` and ``weights`` (shape (m,), or
-    (m, K) for K classes) are the whole distribution. ``id`` names the forecast when its outcome
+    Publish ``issued``: it is drawn between neighbouring values, because a forecast that can be
+    predicted exactly can be proved wrong by somebody who acts on it. If nobody plays against you,
+    ``mean`` is fine. ``points`` and ``weights`` (shape (m,), or (m, K) for K classes) are the whole
+    distribution. ``id`` names the forecast when its outcome
     arrives late. It is also the ticket with which the outcome is learnt: ``level`` says on which
     grid it was played, ``key`` to whose stream of a bank it belongs, as a tuple of one. ``event``
     names what it is about, if several forecasts wait for one outcome: they are learnt together.

@@ -1,6 +1,6 @@
 """Pictures of calibration and of equilibria, drawn with matplotlib (the extra ``plot``).
 
-Every function returns a `matplotlib.figure.Figure` of its own, or draws on the axes it is given;
+Every function returns a ``matplotlib.figure.Figure`` of its own, or draws on the axes it is given;
 pyplot and its global state are not touched. Colours of text and background follow the settings
 of matplotlib at the time. ``figure.savefig("name.svg")`` writes it.
 

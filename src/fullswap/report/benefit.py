@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def draw_benefit(
     cells: Cells,
     recalibrated: Cells | None = None,
     *,
+    earlier: Cells | None = None,
     happened: str | None = None,
     ax: Axes | None = None,
 ) -> Figure:
@@ -41,6 +43,8 @@ def draw_benefit(
         The events by forecast.
     recalibrated
         The same events by recalibrated forecast.
+    earlier
+        The same events by forecast as it was before `cells`.
     happened
         What an outcome of 1 means, as "the likeliest class was right"; by default that the event
         happened.
@@ -49,7 +53,7 @@ def draw_benefit(
     """
     prevalence = float(cells.yes.sum() / cells.total)
     top = max(prevalence, 1e-9)
-    thresholds = _thresholds(cells, recalibrated, prevalence)
+    thresholds = _thresholds([cells, recalibrated, earlier], prevalence)
     ax = style.axes_of(ax, 5.4, 3.4)
 
     def draw(values: Vector, label: str, gid: str, **look: Any) -> None:
@@ -62,7 +66,11 @@ def draw_benefit(
     )
     draw(np.zeros(len(thresholds)), "act on none", "none", **look)
     gains = net_benefit(cells, thresholds)
-    draw(gains, "model", "model", color=style.main(), linewidth=1.8, zorder=2.5)
+    name = "model" if earlier is None else "after"
+    draw(gains, name, "model", color=style.main(), linewidth=1.8, zorder=2.5)
+    if earlier is not None:
+        gained = net_benefit(earlier, thresholds)
+        draw(gained, "before", "before", linewidth=1.5, zorder=2.4, **style.earlier())
     if recalibrated is not None:
         after = net_benefit(recalibrated, thresholds)
         dashed: dict[str, Any] = dict(color=style.VERMILION, linestyle=(0, (5, 1.6)), zorder=2.6)
@@ -81,10 +89,10 @@ def draw_benefit(
     return style.root_figure(ax)
 
 
-def _thresholds(cells: Cells, other: Cells | None, prevalence: float) -> Vector:
+def _thresholds(several: Sequence[Cells | None], prevalence: float) -> Vector:
     """From 0 to where hardly any forecast is left, but not short of twice the mean outcome."""
     largest = 0.0
-    for one in (cells,) if other is None else (cells, other):
+    for one in (cells for cells in several if cells is not None):
         ends = np.cumsum(one.weight)
         place = int(np.searchsorted(ends, 0.995 * ends[-1]))
         largest = max(largest, float(one.forecast[min(place, len(ends) - 1)]))

@@ -62,7 +62,7 @@ def decision_curve(
     --------
     >>> figure = decision_curve([0, 1, 0, 1, 1], [0.3, 0.3, 0.3, 0.8, 0.8])
     >>> figure.axes[0].get_ylabel()
-    'loss per event (% of the loss at stake)'
+    'loss per event (% of the stake)'
     """
     table, about = _table(y_true, y_proba, sample_weight, bins)
     source = y_true if certificate is None else certificate
@@ -109,7 +109,7 @@ def draw_decisions(
         if name == subject:
             ax.fill_between(ratios, 100 * regrets, color=style.shade(), linewidth=0)
         else:
-            look = dict(color=style.line(), linewidth=1.4, linestyle=(0, (1.2, 1.2)), zorder=2.4)
+            look = dict(linewidth=1.4, zorder=2.4, **style.earlier())
         ax.plot(ratios, 100 * regrets, label=name, gid=name, **look)
         dot: dict[str, Any] = dict(marker="o", markersize=4.5, linestyle="", color=look["color"])
         ax.plot([ratio], [100 * regret], label=f"worst: {percent(regret)} at {ratio:.3g}", **dot)
@@ -124,7 +124,7 @@ def draw_decisions(
         else:
             said.append(f"{label}, above the picture")
     style.tidy(ax)
-    ax.set(xlim=(0, 1), xlabel="cost/loss ratio", ylabel="loss per event (% of the loss at stake)")
+    ax.set(xlim=(0, 1), xlabel="cost/loss ratio", ylabel="loss per event (% of the stake)")
     ax.set_ylim(0, 1.08 * max(top, 1e-3))
     style.legend_above(ax, said)
     return style.root_figure(ax)

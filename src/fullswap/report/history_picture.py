@@ -53,13 +53,13 @@ def draw_history(
         look: dict[str, Any] = dict(color=style.shade(), linewidth=0, gid="chance")
         ax.fill_between(history.events, low, heights, label=label, **look)
     looks: dict[str, dict[str, Any]] = {
-        "before": dict(color=style.line(), linewidth=1.5, linestyle=(0, (1.2, 1.2))),
+        "before": dict(linewidth=1.5, **style.earlier()),
         "guaranteed": dict(color=style.VERMILION, linewidth=1.4, linestyle=(0, (5, 2))),
         "error": dict(color=style.main(), linewidth=1.8, zorder=2.5),
     }
     has_model = bool(np.isfinite(shown["before"]).any())
     words = {
-        "before": "before", "guaranteed": "guaranteed, at most",
+        "before": "before", "guaranteed": "guaranteed at most",
         "error": "after" if has_model else "measured",
     }  # fmt: skip
     for name, look in looks.items():
@@ -105,7 +105,7 @@ def _at_the_end(curve: Vector, sums: bool, up: bool = False) -> str:
     if not np.isfinite(curve[-1]):
         return ""
     value = float(curve[-1])
-    return f": {style.figures(value)}" if sums else f": {points_of(value / 100, up)} points"
+    return f" {style.figures(value) if sums else points_of(value / 100, up)}"
 
 
 def _name_ticks(ax: Axes, low: float, high: float) -> None:
@@ -120,4 +120,4 @@ def _name_ticks(ax: Axes, low: float, high: float) -> None:
 
 def _summary(history: History, sums: bool) -> str:
     count = style.count_of(int(history.events[-1]), history.unit.removesuffix("s"))
-    return f"after {count}:" + (" sums over events" if sums else "")
+    return f"{'summed squared error' if sums else 'points off'} after {count}:"

@@ -24,7 +24,9 @@ THETAS = 250
 """Thresholds at which losses are drawn."""
 
 
-def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figure:
+def draw_murphy(
+    models: Mapping[str, Cells], *, earlier: str | None = None, ax: Axes | None = None
+) -> Figure:
     """Mean loss of those who act from a threshold on, for every threshold.
 
     Mean elementary scores (Ehm, Gneiting, Jordan, Krüger 2016): a forecaster whose line is nowhere
@@ -35,6 +37,8 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
     ----------
     models
         Name ↦ events by forecast.
+    earlier
+        Which of them, the first, is what was before; drawn less boldly.
     ax
         Axes to draw on, by default a new figure.
     """
@@ -44,9 +48,10 @@ def draw_murphy(models: Mapping[str, Cells], *, ax: Axes | None = None) -> Figur
     curves = {name: murphy(cells, thetas) for name, cells in models.items()}
     largest = max(float(curve.max()) for curve in curves.values())
     ax = style.axes_of(ax, 5.4, 3.4 + 0.08 * max(len(models) - 4, 0))
-    looks = style.palette(len(models))
-    if len(models) == 1:
-        looks[0]["color"] = style.main()
+    looks = [style.earlier()] if earlier in models else []
+    looks += style.palette(len(models) - len(looks))
+    if len(models) == 1 or earlier in models:
+        looks[-1]["color"] = style.main()
     for k, (name, curve) in enumerate(curves.items()):
         label = style.plain(str(name), LONGEST_NAME)
         kept = corners(scale.flat(thetas), curve)

@@ -93,6 +93,11 @@ def palette(count: int) -> list[dict[str, Any]]:
     ]
 
 
+def earlier() -> dict[str, Any]:
+    """Look of what was before, beside the subject."""
+    return dict(color=line(), linestyle=(0, (1.2, 1.2)))
+
+
 def note() -> dict[str, Any]:
     """Look of notes and labels."""
     return dict(fontsize=SMALL, color=ink())

@@ -1,7 +1,7 @@
 """Blum–Mansour for convex sets: the one place where the parts meet.
 
 ``reference_step`` is the specification; the rules are the same step, lazy and compiled;
-``plan`` chooses row, grid, sub-learner and rule by minimising the explicit bound; and
+``plan`` picks the row, grid, sub-learner and rule with the smallest guarantee; and
 ``FullSwapLearner`` runs the plan.
 """
 

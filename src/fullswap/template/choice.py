@@ -166,27 +166,31 @@ class Plan:
             total += residual_allowance(self.constants.loss_range, size, rounds)
         return min(self.constants.loss_range * rounds, total)
 
+    def promise(self) -> str:
+        """What is guaranteed for the horizon."""
+        rounds = self.horizon or SHOWN_ROUNDS
+        which = f"{rounds:,} rounds" if self.horizon else f"any horizon, such as {rounds:,} rounds"
+        return f"Guaranteed for {which}: regret of at most {self.bound(rounds):.6g} in total."
+
     def explain(self) -> str:
         """What was chosen and why, in words and numbers."""
         rounds = self.horizon or SHOWN_ROUNDS
         grid = self.grid_at(rounds - 1)
-        bound, rounding = self.bound(rounds), self.rounding_cost(rounds)
-        unknown = f"no horizon (shown at {SHOWN_ROUNDS} rounds)"
-        when = f"horizon {self.horizon}" if self.horizon else unknown
+        solver = " + tolerance of the solver" if self.over_grid else ""
         lines = [
-            f"row: {self.row} ({self.theorem.assumption}) [{self.theorem.citation}]",
-            f"{when}; loss range B = L·D = {self.constants.loss_range:.6g}",
-            f"grid: {len(grid)} points, mesh {grid.mesh:.6g}, covering radius "
+            f"Assumes {self.theorem.assumption} (row: {self.row}) [{self.theorem.citation}].",
+            self.promise(),
+            f"That is min(B·T, rounding {self.rounding_cost(rounds):.6g} + learning{solver}); "
+            f"a loss varies by at most B = L·D = {self.constants.loss_range:.6g} over the set.",
+            f"Grid: {len(grid)} points, mesh {grid.mesh:.6g}, covering radius "
             f"{grid.covering_radius:.6g}, hull distance {grid.hull_distance:.6g}, "
-            f"simplex variance {grid.variance:.6g}",
-            f"sub-learner: {self.learner}; rounding: {self.rounding}; rule: {self.rule}",
-            f"guaranteed at most {bound:.6g} = min(B·T, rounding {rounding:.6g} + learning"
-            f"{' + tolerance of the solver' if self.over_grid else ''})",
+            f"simplex variance {grid.variance:.6g}.",
+            f"At its points: {self.learner}; rounding: {self.rounding}; rule: {self.rule}.",
         ]
         others = [c for c in self.considered if c[:2] != (self.row, self.learner)]
         if others:
             listed = ", ".join(f"{row} with {learner} {b:.6g}" for row, learner, b in others)
-            lines.append(f"also considered: {listed}")
+            lines.append(f"Bounds of other choices: {listed}.")
         if self.remark:
             lines.append(self.remark)
         return "\n".join(lines)

@@ -156,8 +156,8 @@ class MultiScaleRow(Row):
             self, "bins", request.rule or "coarsest", theorem, request.constants,
             request.action_set, request.horizon, Levels("triangulation", request.action_set),
             cells_of(request.action_set, request.horizon, request.mesh),
-            remark="the theorem gives Õ(√T), but with large constants; the default mesh was chosen "
-            "for small measured regret, not for the bound",
+            remark="The theorem gives Õ(√T), but with large constants; the default mesh was chosen "
+            "for small measured regret, not for the bound.",
         )  # fmt: skip
 
     def start(self, plan: Plan, grid: Grid) -> Rule:

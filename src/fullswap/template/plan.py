@@ -1,4 +1,4 @@
-"""Choosing row, grid, sub-learner and rule, by minimising the explicit bound."""
+"""Choosing the row, grid, sub-learner and rule with the smallest guarantee."""
 
 from __future__ import annotations
 

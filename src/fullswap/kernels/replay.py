@@ -1,0 +1,354 @@
+"""The event loop where outcomes come late: forecasts wait in one array until theirs is known.
+
+The same verbs of the kinds as in ``fullswap.kernels.events``, and two more that write a ticket down
+and read it back. What ``fullswap.online.stream`` does for single events is done here to the same
+bits: how many others waited, where an outcome is learnt and anywhere; forecasts of a coarser grid
+are learnt on the finer one that the row has come to.
+
+Symbols: pool (P, W): tickets that wait, as the numbers by which their kind encodes them · notes
+(P, 6) whole numbers of them, as named below · slots (T,): where the forecast of a row waits ·
+counts (as the arena): how many wait at point i of a stream, at the place ``start + i`` · crowds
+(S,): how many wait in a stream · due (D,): rows in the order in which their outcomes are learnt ·
+moments (T,): how many rows have been forecast by then · progress (3,): rows forecast, outcomes
+learnt, first free place of the pool (−1: none; a free place holds the next one in ROW).
+"""
+
+from numba import types
+from numba.extending import overload
+
+from fullswap.kernels import events
+from fullswap.kernels.chain import ChainSpec
+from fullswap.kernels.columns import CROWD, DELAY, HEAD, LEVEL, MASS, NEXT_ID, OVERLAP
+from fullswap.kernels.compiling import kernel
+from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
+from fullswap.kernels.experts import ExpertsSpec
+from fullswap.kernels.experts_mesh import MeshSpec
+from fullswap.kernels.line import LineSpec
+from fullswap.kernels.philox import block, lane
+from fullswap.kernels.simplex import SimplexSpec
+
+ROW, NUMBER, DRAWN, GRID, BESIDE, SIZE = range(6)
+"""Of a ticket that waits: its row · its id · place of the draw in its support · level of its grid ·
+other events that waited when it was made, where models are recalibrated · points of its support."""
+NOTES = 6
+FORECAST, LEARNT, FREE = range(3)
+"""Entries of progress."""
+FULL = 3
+"""Why the loop stopped, beside the reasons of ``events``: the pool is full."""
+
+
+# --- tickets that wait --------------------------------------------------------------------------
+
+
+def keep(spec, ticket, vector):
+    """Write a ticket down, as its kind encodes it."""
+    raise NotImplementedError
+
+
+def recall(spec, vector, size):
+    """The ticket that ``keep`` wrote; one of the arrays of the spec if that is where it belongs."""
+    raise NotImplementedError
+
+
+@kernel(forceinline=True)
+def _put(vector, place, values):
+    """Write values down from this place on; the place behind them."""
+    for value in values.flat:
+        vector[place] = value
+        place += 1
+    return place
+
+
+@kernel(forceinline=True)
+def _get(vector, place, values):
+    """Read values from this place on; the place behind them."""
+    flat = values.ravel()
+    for k in range(flat.shape[0]):
+        flat[k] = vector[place + k]
+    return place + flat.shape[0]
+
+
+@events.implements(keep, LineSpec)
+def _keep_line(spec, ticket, vector):
+    vector[0], vector[1], vector[2], vector[3], vector[4] = ticket
+
+
+@events.implements(recall, LineSpec)
+def _recall_line(spec, vector, size):
+    return int(vector[0]), int(vector[1]), vector[2], vector[3], vector[4]
+
+
+@events.implements(keep, ExpertsSpec)
+def _keep_experts(spec, ticket, vector):
+    vector[0], vector[1], vector[2] = ticket
+    _put(vector, 3, spec.memo)
+
+
+@events.implements(recall, ExpertsSpec)
+def _recall_experts(spec, vector, size):
+    _get(vector, 3, spec.memo)
+    return int(vector[0]), int(vector[1]), vector[2]
+
+
+@events.implements(keep, ChainSpec)
+def _keep_chain(spec, ticket, vector):
+    place = _put(vector, 0, spec.members[:ticket])
+    place = _put(vector, place, spec.shares[:ticket])
+    _put(vector, place, spec.targets[:ticket])
+
+
+@events.implements(recall, ChainSpec)
+def _recall_chain(spec, vector, size):
+    place = _get(vector, 0, spec.members[:size])
+    place = _get(vector, place, spec.shares[:size])
+    _get(vector, place, spec.targets[:size])
+    return size
+
+
+@events.implements(keep, SimplexSpec)
+def _keep_simplex(spec, ticket, vector):
+    members, shares, targets, searched = spec.ticket
+    vector[0] = ticket
+    place = _put(vector, 1, members[:ticket])
+    place = _put(vector, place, shares[:ticket])
+    place = _put(vector, place, targets[:ticket])
+    _put(vector, place, searched)
+
+
+@events.implements(recall, SimplexSpec)
+def _recall_simplex(spec, vector, size):
+    members, shares, targets, searched = spec.ticket
+    place = _get(vector, 1, members[:size])
+    place = _get(vector, place, shares[:size])
+    place = _get(vector, place, targets[:size])
+    _get(vector, place, searched)
+    return size
+
+
+@events.implements(keep, MeshSpec)
+def _keep_mesh(spec, ticket, vector):
+    members, shares, targets, means, memo = spec.ticket
+    vector[0] = ticket
+    place = _put(vector, 1, members[:ticket])
+    place = _put(vector, place, shares[:ticket])
+    place = _put(vector, place, targets[:ticket])
+    place = _put(vector, place, means[:ticket])
+    _put(vector, place, memo)
+
+
+@events.implements(recall, MeshSpec)
+def _recall_mesh(spec, vector, size):
+    members, shares, targets, means, memo = spec.ticket
+    place = _get(vector, 1, members[:size])
+    place = _get(vector, place, shares[:size])
+    place = _get(vector, place, targets[:size])
+    place = _get(vector, place, means[:size])
+    _get(vector, place, memo)
+    return size
+
+
+# --- on a finer grid ----------------------------------------------------------------------------
+
+
+def lifted(spec, ticket, old, new, row):
+    """A ticket of an older, coarser grid on a newer one."""
+    raise NotImplementedError
+
+
+@overload(lifted, jit_options=INLINE)
+def _lifted(spec, ticket, old, new, row):
+    def line(spec, ticket, old, new, row):
+        left, right = _place(spec, ticket[0], old, new), _place(spec, ticket[1], old, new)
+        return left, right, ticket[2], ticket[3], ticket[4]
+
+    def experts(spec, ticket, old, new, row):
+        left, right = _place(spec, ticket[0], old, new), _place(spec, ticket[1], old, new)
+        return left, right, ticket[2]
+
+    def several(spec, ticket, old, new, row):
+        for k in range(ticket):
+            spec.members[k] = _place(spec, spec.members[k], old, new)
+        return ticket
+
+    def simplex(spec, ticket, old, new, row):
+        for k in range(ticket):
+            spec.members[k] = _place(spec, spec.members[k], old, new)
+        searched = spec.ticket[3]
+        for k in range(searched.shape[0]):  # where the search begins is left to the row
+            searched[k] = int(row[HEAD + k])
+        return ticket
+
+    if not isinstance(ticket, types.Integer):
+        return line if len(ticket) == 5 else experts
+    return simplex if events.kind_of(spec, SimplexSpec) else several
+
+
+@kernel(forceinline=True)
+def _place(spec, point, old, new):
+    for level in range(old, new):
+        point = spec.places[spec.first[level] + point]
+    return point
+
+
+@kernel
+def _widen(spec, arena, start, room, counts, stream):
+    """``events.move``; what is counted at the points moves with them."""
+    old = start[stream]
+    level = int(arena[old + LEVEL])
+    if not move(spec, arena, start, room, stream):
+        return False
+    new = start[stream]
+    for i in range(spec.first[level + 2] - spec.first[level + 1]):
+        counts[new + i] = 0.0
+    for i in range(spec.first[level + 1] - spec.first[level]):
+        counts[new + spec.places[spec.first[level] + i]] = counts[old + i]
+    return True
+
+
+# --- how many wait ------------------------------------------------------------------------------
+
+
+def count(spec, ticket, drawn, counts, change):
+    """One more, or one less, waits at each point that will learn."""
+    raise NotImplementedError
+
+
+@overload(count, jit_options=INLINE)
+def _count(spec, ticket, drawn, counts, change):
+    def pair(spec, ticket, drawn, counts, change):
+        if spec.realised:
+            counts[ticket[1] if drawn else ticket[0]] += change
+        else:
+            if ticket[2] > 0.0:
+                counts[ticket[0]] += change
+            if ticket[2] < 1.0:
+                counts[ticket[1]] += change
+
+    def several(spec, ticket, drawn, counts, change):
+        if spec.realised:
+            counts[spec.members[drawn]] += change
+        else:
+            for k in range(ticket):
+                if spec.shares[k] > 0.0:
+                    counts[spec.members[k]] += change
+
+    return several if isinstance(ticket, types.Integer) else pair
+
+
+def most(spec, ticket, drawn, counts):
+    """Most that wait at a point that learns."""
+    raise NotImplementedError
+
+
+@overload(most, jit_options=INLINE)
+def _most(spec, ticket, drawn, counts):
+    def pair(spec, ticket, drawn, counts):
+        if spec.realised:
+            return counts[ticket[1] if drawn else ticket[0]]
+        left = counts[ticket[0]] if ticket[2] > 0.0 else 0.0
+        return max(left, counts[ticket[1]]) if ticket[2] < 1.0 else left
+
+    def several(spec, ticket, drawn, counts):
+        if spec.realised:
+            return counts[spec.members[drawn]]
+        largest = 0.0
+        for k in range(ticket):
+            if spec.shares[k] > 0.0:
+                largest = max(largest, counts[spec.members[k]])
+        return largest
+
+    return several if isinstance(ticket, types.Integer) else pair
+
+
+# --- the loop -----------------------------------------------------------------------------------
+
+
+@kernel
+def _learn_one(
+    spec, arena, start, counts, crowds, stream, outcomes, scales, t, vector, notes
+):  # fmt: skip
+    """Take the outcome of row t, whose ticket waits no longer."""
+    begin = start[stream]
+    level = int(arena[begin + LEVEL])
+    points = spec.grid[spec.first[level] : spec.first[level + 1]]
+    row = arena[begin : begin + spec.base + spec.blank.shape[1] * points.shape[0]]
+    drawn, own = notes[DRAWN], notes[GRID]
+    ticket = recall(spec, vector, notes[SIZE])
+    if own < level:
+        ticket = lifted(spec, ticket, own, level, row)
+    here = counts[begin : begin + points.shape[0]]
+    count(spec, ticket, drawn, here, -1.0)
+    crowds[stream] -= 1
+    g = scales[t] if scales.shape[0] > 0 else 1.0
+    if g > 0.0:
+        crowd = max(crowds[stream], notes[BESIDE])
+        row[OVERLAP] = max(row[OVERLAP], crowd)
+        row[DELAY] = max(row[DELAY], most(spec, ticket, drawn, here))
+        row[CROWD] = crowd
+    # rounding costs what it did on the grid of the forecast
+    events.learn(spec, points, row, own, ticket, drawn, outcomes, t, g, notes[NUMBER])
+    row[CROWD] = 0.0
+
+
+@kernel
+def replay(
+    spec, arena, start, room, words, seed, streams, contexts, outcomes, scales, moments, due, stop,
+    counts, crowds, slots, pool, notes, progress, indices, weights, issued,
+):  # fmt: skip
+    """Forecast rows up to ``stop`` and learn what is due by then: (reason, stream that stopped it).
+
+    Arguments as for ``events.run``, but all T rows every time: ``progress`` says where to go on.
+    """
+    many, columns, width = streams.shape[0] > 0, spec.blank.shape[1], indices.shape[1]
+    record, stream = issued.shape[0] > 0, 0
+    while True:
+        t, d = progress[FORECAST], progress[LEARNT]
+        learns = d < due.shape[0] and moments[due[d]] <= t
+        if not learns and t >= stop:
+            return DONE, 0
+        if many:
+            stream = streams[due[d] if learns else t]
+        # after its last outcome, or because a loop was stopped before it could be refined
+        while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
+            if not _widen(spec, arena, start, room, counts, stream):
+                return NO_ROOM, stream
+        if learns:
+            slot = slots[due[d]]
+            _learn_one(
+                spec, arena, start, counts, crowds, stream, outcomes, scales, due[d], pool[slot],
+                notes[slot],
+            )  # fmt: skip
+            slots[due[d]] = -1
+            notes[slot, ROW] = progress[FREE]
+            progress[FREE] = slot
+            progress[LEARNT] = d + 1
+            while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
+                if not _widen(spec, arena, start, room, counts, stream):
+                    return NO_ROOM, stream
+            continue
+        slot = progress[FREE]
+        if slot < 0:
+            return FULL, stream
+        begin = start[stream]
+        level = int(arena[begin + LEVEL])
+        points = spec.grid[spec.first[level] : spec.first[level + 1]]
+        row = arena[begin : begin + spec.base + columns * points.shape[0]]
+        ticket = events.forecast(spec, points, row, level, contexts, t)
+        size = width_of(ticket)
+        if size < 0 or size > width:
+            return NARROW, stream
+        number = int(row[NEXT_ID])
+        drawn_block = block(number >> 2, words[stream, 0], words[stream, 1], seed[0], seed[1])
+        drawn = draw(spec, ticket, lane(drawn_block, number))
+        if record:
+            note(spec, ticket, drawn, spec.first[level], t, indices, weights, issued)
+        progress[FREE] = notes[slot, ROW]
+        keep(spec, ticket, pool[slot])
+        notes[slot, ROW], notes[slot, NUMBER] = t, number
+        notes[slot, DRAWN], notes[slot, GRID], notes[slot, SIZE] = drawn, level, size
+        notes[slot, BESIDE] = crowds[stream] if contexts.ndim > 1 else 0
+        slots[t] = slot
+        count(spec, ticket, drawn, counts[begin : begin + points.shape[0]], 1.0)
+        crowds[stream] += 1
+        row[NEXT_ID] = number + 1
+        progress[FORECAST] = t + 1

@@ -1,0 +1,150 @@
+"""A log in a file, or on standard input, replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from fullswap.base import checks
+from fullswap.base.progress import Progress
+from fullswap.checking.files import WHOLE_ROWS
+from fullswap.inputs.files import joined, written_batches
+from fullswap.inputs.moments import direction
+from fullswap.replay.answer import Replayed
+from fullswap.replay.engine import Engine
+from fullswap.replay.output import refuse_kind
+from fullswap.replay.reading import Reading
+from fullswap.replay.session import Session
+from fullswap.replay.settings import ReplaySettings
+from fullswap.replay.state import StateFile
+
+CHUNK = 65_536
+"""Rows that are forecast, written and saved together, at most."""
+
+
+def replay_file(
+    path: Any, roles: dict[str, Any], settings: ReplaySettings, *, out: Any = None,
+    state: Any = None, pos_label: Any = None, strict: bool = False, progress: bool | None = None,
+    chunk: int = CHUNK,
+) -> Replayed:  # fmt: skip
+    """Replay a log in CSV, Parquet or JSON lines; "-" is standard input.
+
+    Parameters
+    ----------
+    path
+        The log: a row a forecast.
+    roles
+        Names of columns: y, p, classes, time, resolved, event, key, sample_weight. Those that are
+        not named are guessed where it is obvious.
+    settings
+        How it is replayed.
+    out
+        File for all rows with their forecasts; "-" is standard output.
+    state
+        File from which a later call goes on: with the rows by which the same log has grown and the
+        outcomes filled in since, or with another log. A call that was killed is made up for by the
+        same call again.
+    pos_label
+        The outcome that means yes.
+    strict
+        Whether to raise at the first malformed line.
+    progress
+        Whether to show a bar; None: for long work on a terminal.
+    chunk
+        Rows that are forecast, written and saved together; the result does not depend on it.
+    """
+    refuse_kind(out, state is not None)
+    checks.whole("chunk", chunk, 1)
+    source = Source(path, strict)
+    with nullcontext() if state is None else StateFile(state) as file:
+        session = Session(source.head, source.comma, roles, settings, pos_label, out, file)
+        replay = Replay(source, session, chunk)
+        return replay.run(progress)
+
+
+class Source:
+    """A log that is read table by table."""
+
+    def __init__(self, path: Any, strict: bool) -> None:
+        self.notes: list[str] = []
+        """What there is to say at the end: malformed lines."""
+        tables = written_batches(path, strict=strict, notes=self.notes)
+        held, rows, self.comma = [], 0, False
+        for table, self.comma in tables:
+            held.append(table)
+            rows += table.num_rows
+            if rows >= WHOLE_ROWS:
+                break
+        self.head = joined(held)
+        """The first rows as one table."""
+        self._more = tables
+
+    def tables(self, reading: Reading) -> Iterator[Any]:
+        """All rows; in one table if they are to be put in order, or if there are not many."""
+        first = next(self._more, None)
+        if first is None:
+            yield self.head
+            return
+        more = (table for table, _ in chain([first], self._more))
+        time = reading.rows(self.head, self.comma).time
+        if reading.event or (time is not None and direction(time) != "forwards"):
+            yield joined([self.head, *more])
+            return
+        yield self.head
+        yield from more
+
+
+class Replay:
+    """One call on a log."""
+
+    def __init__(self, source: Source, session: Session, chunk: int) -> None:
+        self._source, self._session, self._chunk = source, session, chunk
+        self._saved = session.engine.seen
+
+    def run(self, progress: bool | None) -> Replayed:
+        """Replay all of it."""
+        session = self._session
+        session.output.begin(session.out_length)
+        try:
+            offset = 0
+            for table in self._source.tables(session.reading):
+                self._replay(table, offset, progress)
+                offset += table.num_rows
+            if offset < session.log.total:
+                raise ValueError(
+                    f"the log must hold the {session.log.total:,} rows that were read before, got "
+                    f"{offset:,}: give the whole log, or another one from its first row on"
+                )
+            session.save()
+        finally:
+            session.output.close()
+        session.notes += self._source.notes
+        return session.answer()
+
+    def _replay(self, table: Any, offset: int, progress: bool | None) -> None:
+        """Rows of the log from ``offset`` on."""
+        session, comma = self._session, self._source.comma
+        rows = session.reading.rows(table, comma)
+        session.note_resolved(rows)
+        order = session.order(table, rows, offset)
+        if order is not None:
+            rows, table = rows.taken(order), table.take(order)
+        start = session.resume(table, rows, offset)
+        numbers = offset + (np.arange(len(rows)) if order is None else order)
+        with Progress(len(rows), progress, "rows") as bar:
+            for done in session.engine.take(rows, start, self._next_stop):
+                session.put(done, table, rows, numbers)
+                if session.engine.seen - self._saved >= self._chunk:
+                    session.save()
+                    self._saved = session.engine.seen
+                bar.update(done.stop)
+
+    def _next_stop(self, engine: Engine) -> int:
+        """Where the history has a point, ever further apart, and where a state is saved."""
+        wide = max(64, engine.seen // 25, 50 * len(engine.streams) * engine.streams.keyed)
+        wide = max(wide, 32 * len(engine.waiting))
+        return min(engine.seen + min(wide, self._chunk), self._saved + self._chunk)

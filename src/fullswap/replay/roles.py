@@ -1,0 +1,70 @@
+"""Which column of a log is what: those that are named, and those that are obvious."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fullswap.checking.files import completed
+from fullswap.inputs.guess import NoProbabilities, guess_roles
+from fullswap.inputs.probabilities import counted
+from fullswap.replay.reading import Reading, plain_columns
+from fullswap.replay.settings import ReplaySettings
+
+NO_MODEL = ["none"]
+"""What is said in place of a probability column to forecast from outcomes alone."""
+
+
+def roles_of(head: Any, comma: bool, roles: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Which column is what: those that are named, and those that are obvious; and notes."""
+    given = {role: value for role, value in roles.items() if value}
+    apart: dict[str, Any] = {}
+    for role in ("resolved", "key"):
+        if role in given:
+            apart[role] = given.pop(role)
+    own = [name for name in head.column_names if name not in apart.values()]
+    table = plain_columns(head.select(own), own, comma)
+    if given.get("p") == NO_MODEL and "none" not in own:
+        del given["p"]
+        return {**_without_model(table, given), **apart}, []
+    try:
+        named, said = completed(table, given)
+    except NoProbabilities:
+        return {**_without_model(table, given), **apart}, []
+    return {**named, **apart}, said
+
+
+def _without_model(table: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    y = given.get("y")
+    one = y[0] if isinstance(y, list) and len(y) == 1 else y
+    found, _ = guess_roles(table, outcome=one, probability=[])
+    named = {"y": found["outcome"], "time": found.get("time"), "event": found.get("event")}
+    return {**named, **{role: value for role, value in given.items() if role != "y"}}
+
+
+def when_known(reading: Reading, settings: ReplaySettings) -> str:
+    """Which rule says when outcomes are known."""
+    after = "after the last row of its event" if reading.event else "after its row"
+    if settings.delay is not None:
+        return f"an outcome is used {counted(settings.delay, 'row')} {after} at the earliest"
+    if reading.resolved is not None:
+        return f"an outcome is used by forecasts made after the moment in {reading.resolved}"
+    if reading.time is not None:
+        return (
+            f"an outcome is used once {reading.time} has moved on: rows of one moment are all "
+            "forecast before any of their outcomes is learnt"
+        )
+    return "an outcome is used by the next row" + (", " + after if reading.event else "")
+
+
+def refuse_roles(reading: Reading, settings: ReplaySettings) -> None:
+    """Refuse roles that do not go together."""
+    if reading.resolved is not None and settings.delay is not None:
+        raise ValueError(
+            f"delay must be left out where resolved is given, got {settings.delay}: give one of "
+            "them"
+        )
+    if reading.resolved is not None and reading.time is None:
+        raise ValueError(
+            f"time must be given where resolved is (resolved='{reading.resolved}'), got none: it "
+            "says when each forecast was made"
+        )

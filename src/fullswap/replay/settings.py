@@ -1,0 +1,56 @@
+"""What a replay is asked for, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fullswap.base import checks
+from fullswap.grids.steps import steps_of
+from fullswap.online.spec import MOST_CLASSES
+
+RUN_LENGTH = 100_000
+"""Right forecasts ring the alarm at most once in so many events, on average."""
+
+
+@dataclass(frozen=True)
+class ReplaySettings:
+    """How a log is replayed."""
+
+    step: float | str | None = None
+    """Only multiples of it are issued: 0.05, "5%"."""
+    horizon: int | None = None
+    """Number of events for which the grid is chosen."""
+    delay: int | None = None
+    """Outcomes are known so many rows later; None: by time, or before the next row."""
+    alarm: bool = False
+    """Whether a monitor watches."""
+    seed: int = 0
+    """Of the draws."""
+
+    def __post_init__(self) -> None:
+        if self.step is not None:
+            steps_of(self.step)
+        checks.horizon(self.horizon)
+        if self.delay is not None:
+            checks.whole("delay", self.delay, 0)
+        checks.whole("seed", self.seed, 0)
+
+    def forecaster(self, classes: int, models: int, max_weight: float) -> Any:
+        """What every stream begins as."""
+        from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
+
+        if classes > MOST_CLASSES:
+            checks.refuse("classes", f"be at most {MOST_CLASSES} for a forecast", classes)
+        shared: Any = {"horizon": self.horizon, "seed": self.seed, "max_weight": max_weight}
+        if models:
+            return Recalibrator(self.step, classes=classes, models=models, **shared)
+        if classes == 2:
+            return Forecaster(step=self.step, **shared)
+        if self.step is not None:
+            checks.refuse("step", "be left out for several classes without a model", self.step)
+        return MulticlassForecaster(classes, **shared)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)

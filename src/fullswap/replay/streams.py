@@ -1,0 +1,99 @@
+"""The forecasters of a replay: one, or one for each key."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullswap.base.protocols import Vector
+from fullswap.base.records import Record
+from fullswap.certificates import Certificate
+
+
+class Made(NamedTuple):
+    """Forecasts of n rows."""
+
+    issued: NDArray[np.float64]
+    """What was drawn, to be published, shape (n,) or (n, K)."""
+    mean: NDArray[np.float64]
+    """Mean of what might have been drawn."""
+    lower: Vector
+    """The two grid neighbours between which it was drawn, shape (n,); NaN for several classes."""
+    upper: Vector
+    upper_chance: Vector
+    """Chance of the upper one."""
+
+    @classmethod
+    def room(cls, rows: int, classes: int) -> Made:
+        """For so many rows, none forecast yet."""
+        shape = (rows,) if classes == 2 else (rows, classes)
+        return cls(*(np.full(s, np.nan) for s in (shape, shape, rows, rows, rows)))
+
+    def put(self, rows: Any, own: Made) -> None:
+        """Write forecasts of some rows."""
+        for column, values in zip(self, own, strict=True):
+            column[rows] = values
+
+    def part(self, rows: slice) -> Made:
+        """Some rows."""
+        return Made(*(column[rows] for column in self))
+
+
+def made_of(record: Record) -> Made:
+    """What a run recorded."""
+    if record.points.ndim > 1:
+        none = np.full(len(record), np.nan)
+        return Made(record.issued, record.mean, none, none, none)
+    points, weights = record.points[record.indices], record.weights
+    points = np.where(
+        weights > 0, points, points[np.arange(len(points)), weights.argmax(1)][:, None]
+    )
+    first, last = points[:, 0], points[:, -1]
+    lower, upper = np.minimum(first, last), np.maximum(first, last)
+    chance = np.where(upper > lower, np.where(last >= first, weights[:, -1], weights[:, 0]), 1.0)
+    return Made(record.issued, record.mean, lower, upper, chance)
+
+
+class Streams:
+    """A forecaster, or a bank of them."""
+
+    def __init__(self, forecaster: Any, keyed: bool) -> None:
+        from fullswap.forecasting import Bank
+
+        self.keyed = keyed
+        self.held: Any = Bank(forecaster) if keyed else forecaster
+        spec = forecaster.spec
+        self.classes = int(spec.classes)
+        self.with_models = bool(spec.models)
+
+    def __len__(self) -> int:
+        return len(self.held) if self.keyed else 1
+
+    def run(
+        self, keys: list[Any] | None, p: Any, y: Vector, weight: Vector | None,
+        names: list[Any] | None, known: Any,
+    ) -> Made:  # fmt: skip
+        """Forecast rows, and learn outcomes when ``known`` says; None: before the next row."""
+        outcomes = y if known is not None or self.classes == 2 else y.astype(np.int64)
+        columns = ([keys] if self.keyed else []) + ([p] if self.with_models else []) + [outcomes]
+        record = self.held.run(
+            *columns, sample_weight=weight, event=names, known=known, progress=False
+        )
+        return made_of(record)
+
+    def resolve(self, keys: list[Any], names: list[Any], y: list[float], weight: Any) -> None:
+        """Learn outcomes of forecasts that wait, in this order."""
+        values: list[Any] = y if self.classes == 2 else [int(value) for value in y]
+        if self.keyed:
+            self.held.resolve(keys, names, values, weight)
+            return
+        for k, (name, value) in enumerate(zip(names, values, strict=True)):
+            self.held.resolve(name, value, 1.0 if weight is None else weight[k])
+
+    def certificates(self) -> dict[Any, Certificate]:
+        """Of every stream with outcomes; of the only one under the key None."""
+        if self.keyed:
+            return dict(self.held.certificates())
+        return {None: self.held.certificate()}

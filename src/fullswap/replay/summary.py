@@ -1,0 +1,240 @@
+"""What a replay is judged by: checks before and after, the error over time, alarms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from fullswap.base.protocols import Indices, Vector
+from fullswap.certificates import Certificate
+from fullswap.checking.answer import Check
+from fullswap.checking.comparison import Comparison
+from fullswap.checking.gather import MOST_ROWS, Gathered
+from fullswap.checking.making import finish
+from fullswap.checking.monitor import Monitor
+from fullswap.checking.settings import Settings
+from fullswap.inputs.columns import factorise
+from fullswap.inputs.log import Log
+from fullswap.replay.engine import Chunk, Said
+from fullswap.replay.reading import Reading, Rows
+from fullswap.report.history import History
+
+ISSUED = "issued"
+"""What the issued forecasts are called among the models."""
+
+
+class Judged:
+    """One series of forecasts, gathered as it goes."""
+
+    def __init__(self, reading: Reading, settings: Settings) -> None:
+        self._reading = reading
+        self._gathered = Gathered(reading.classes, settings, [])
+        self._parts: list[tuple[Any, ...]] = []
+        self._moments: list[Vector] | None = [] if reading.time else None
+        self._numbers: list[Indices] | None = []
+
+    def add(self, y: Vector, p: Any, weight: Any, tokens: Any, time: Any, number: Any) -> None:
+        """Rows with outcomes; where events have names they are all kept until the end."""
+        keep = ~np.isnan(p if p.ndim == 1 else p[:, 0])
+        if not keep.any():
+            return
+        rest: Any = (None if v is None else v[keep] for v in (weight, tokens, time, number))
+        y, p, (weight, tokens, time, number) = y[keep], p[keep], rest
+        if tokens is None:
+            self._gathered.add(y, p, weight)
+        else:
+            self._parts.append((y, p, weight, tokens))
+        if self._gathered.rows > MOST_ROWS:  # memory stays bounded
+            self._moments = self._numbers = None
+        if self._moments is not None:
+            self._moments.append(time)
+        if self._numbers is not None:
+            self._numbers.append(number)
+
+    def check(self, notes: list[str], pending: int, labels: list[Any]) -> Check | None:
+        """The answer; None without an outcome."""
+        if self._parts:
+            columns: Any = zip(*self._parts, strict=True)
+            whole: Any = [None if c[0] is None else np.concatenate(c) for c in columns]
+            y, p, weight, tokens = whole
+            self._gathered.add(y, p, weight, factorise(tokens.tolist())[0])
+            self._parts = []
+        if not self._gathered.rows:
+            return None
+        log = Log(
+            y=np.zeros(0), p=None, labels=labels, order=np.zeros(0, np.int64), rows=0, notes=notes
+        )
+        times = None
+        if self._moments:
+            times = np.concatenate(self._moments)
+            if self._reading.dates:
+                times = times.astype(np.int64).astype("datetime64[us]")
+        given = None if self._numbers is None else np.concatenate(self._numbers)
+        return finish(self._gathered, log, times, pending, given)
+
+
+class Summary:
+    """Everything that is said about a replay."""
+
+    def __init__(self, reading: Reading, delay: int, alarm: Monitor | None) -> None:
+        self._reading = reading
+        late = 0 if reading.event else delay
+        settings = Settings(recalibrate=False, delay=late)
+        self._models = {name: Judged(reading, settings) for name in self._names()}
+        self._after = Judged(reading, settings)
+        self._before_bins = Bins() if reading.models and reading.classes == 2 else None
+        self.monitor = alarm
+        self.answered = 0
+        self._history: list[tuple[float, ...]] = []
+
+    def _names(self) -> list[str]:
+        if self._reading.is_classes:
+            return ["p"]
+        return list(self._reading.p)
+
+    def add(self, chunk: Chunk, rows: Rows, numbers: Any) -> None:
+        """Rows that were forecast, and outcomes of earlier ones."""
+        if chunk.answered:
+            self.add_answered(chunk.answered)
+        known = np.flatnonzero(~np.isnan(chunk.y))
+        own = known + chunk.start
+
+        def of(values: Any) -> Any:
+            if isinstance(values, list):
+                found = np.empty(len(own), dtype=object)
+                found[:] = [values[k] for k in own.tolist()]
+                return found
+            return None if values is None else values[own]
+
+        tokens = None
+        if rows.events is not None:
+            tokens = np.empty(len(own), dtype=object)
+            tokens[:] = [(None if rows.keys is None else rows.keys[k], rows.events[k] or k)
+                         for k in own.tolist()]  # fmt: skip
+        self._add(chunk.y[known], of(rows.p), chunk.made.issued[known], of(rows.weight),
+                  tokens, of(rows.time), of(numbers))  # fmt: skip
+
+    def add_answered(self, answered: list[tuple[Said, float]]) -> None:
+        """Forecasts of earlier calls whose outcomes have come."""
+        said = [one for one, _ in answered]
+        y = np.array([y for _, y in answered])
+        p = None if said[0].p is None else np.array([one.p for one in said], dtype=float)
+        weight = np.array([one.weight for one in said]) if self._reading.weight else None
+        numbers = np.array([one.row for one in said])
+        tokens = time = None
+        if self._reading.event:
+            tokens = np.empty(len(said), dtype=object)
+            tokens[:] = [("answered", one.row) for one in said]
+        if self._reading.time:
+            time = np.full(len(said), np.nan)
+        issued = np.array([one.issued for one in said], dtype=float)
+        self._add(y, p, issued, weight, tokens, time, numbers)
+
+    def _add(
+        self, y: Vector, p: Any, issued: Any, weight: Any, tokens: Any, time: Any, numbers: Any
+    ) -> None:  # fmt: skip
+        if not len(y):
+            return
+        self.answered += len(y)
+        rest = weight, tokens, time, numbers
+        self._after.add(y, issued, *rest)
+        columns = [p] if p is None or len(self._models) <= 1 else list(p.T)
+        for judged, column in zip(self._models.values(), columns, strict=False):
+            judged.add(y, column, *rest)
+        first = issued if p is None else columns[0]
+        if self._before_bins is not None:
+            self._before_bins.add(y, first, weight)
+        if self.monitor is not None:
+            self._watch(y, first, tokens)
+
+    def _watch(self, y: Vector, p: Any, tokens: Any) -> None:
+        assert self.monitor is not None
+        keep = ~np.isnan(p if p.ndim == 1 else p[:, 0])
+        y, p = y[keep], p[keep]
+        if not len(y):
+            return
+        if tokens is None:
+            self.monitor.update(y, p)
+            return
+        # an event counts once: by its last forecast
+        last = {token: k for k, token in enumerate(tokens[keep].tolist())}
+        own = np.array(sorted(last.values()))
+        self.monitor.update(y[own], p[own])
+
+    # --- error over time ------------------------------------------------------------------------
+
+    def note(self, certificates: Iterable[Certificate]) -> None:
+        """A point of the history."""
+        some = [c for c in certificates if c.mass]
+        mass = sum(c.mass or 0.0 for c in some)
+        if not mass:
+            return
+
+        def share(values: list[float | None]) -> float:
+            if any(value is None for value in values):
+                return math.nan
+            return math.sqrt(max(sum(v or 0.0 for v in values), 0.0) / mass)
+
+        before = math.nan if self._before_bins is None else self._before_bins.error
+        events = sum(c.rounds if c.events is None else c.events for c in some)
+        point = (
+            events, share([c.measured for c in some]), share([c.noise for c in some]),
+            share([c.guaranteed for c in some]), before, mass,
+        )  # fmt: skip
+        if not self._history or events > self._history[-1][0]:
+            self._history.append(point)
+
+    @property
+    def history(self) -> History | None:
+        """The error over time; None without outcomes."""
+        if not self._history:
+            return None
+        columns = [np.array(column, dtype=float) for column in zip(*self._history, strict=True)]
+        events, error, noise, guaranteed, before, mass = columns
+        own = None if np.allclose(events, mass) else mass
+        return History(events.astype(np.int64), error, noise, guaranteed, before, mass=own)
+
+    # --- answers --------------------------------------------------------------------------------
+
+    def checks(
+        self, notes: list[str], pending: int
+    ) -> tuple[Check | None, Check | None, Comparison | None]:
+        """Before (of the first model, or the best of several), after, and all models."""
+        labels = self._reading.labels
+        made = {name: judged.check([], pending, labels) for name, judged in self._models.items()}
+        found = {name: check for name, check in made.items() if check is not None}
+        after = self._after.check(notes, pending, labels)
+        if len(self._models) > 1 and found:
+            models = Comparison(found)
+            return next(iter(models.checks.values())), after, models
+        return next(iter(found.values()), None), after, None
+
+
+class Bins:
+    """Error of a model's probabilities in bins of 1/64."""
+
+    WIDTH = 64
+
+    def __init__(self) -> None:
+        self._sums = np.zeros((3, self.WIDTH + 1))
+
+    def add(self, y: Vector, p: Vector, weight: Vector | None) -> None:
+        """Rows with outcomes."""
+        keep = ~np.isnan(p)
+        y, p = y[keep], p[keep]
+        bins = np.rint(p * self.WIDTH).astype(np.int64)
+        w = np.ones(len(y)) if weight is None else weight[keep]
+        for row, values in enumerate((w, w * p, w * y)):
+            self._sums[row] += np.bincount(bins, values, self.WIDTH + 1)
+
+    @property
+    def error(self) -> float:
+        """√(mean of squared gaps), a share."""
+        mass, says, yes = self._sums
+        if not mass.any():
+            return math.nan
+        gaps = np.square(says - yes)[mass > 0] / mass[mass > 0]
+        return math.sqrt(float(gaps.sum() / mass.sum()))

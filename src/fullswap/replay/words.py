@@ -1,0 +1,124 @@
+"""A replay in plain words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fullswap.base.amounts import points
+from fullswap.certificates import Certificate
+from fullswap.certificates.words import points as rounded
+from fullswap.checking.answer import Check
+from fullswap.checking.export import answers_of, table_lines
+
+if TYPE_CHECKING:
+    from fullswap.replay.answer import Replayed
+
+MOST_KEYS = 20
+"""Keys that are listed; the rest is counted."""
+SAME = 5e-4
+"""Differences of Brier scores below this are none."""
+
+
+def sentence_of(r: Replayed) -> str:
+    """The paragraph that comes first."""
+    after = r.after
+    if after is None:
+        return f"{r.pending:,} forecasts wait for their outcome; none has one yet."
+    parts = []
+    if r.before is not None:
+        best = "" if r.models is None else f" ({next(iter(r.models.checks))}, the best model)"
+        parts.append(f"Before{best}: {_off(r.before)}. After: {_off(after)}.")
+        parts.append(f"Brier score {r.before.brier.score:.4f} -> {after.brier.score:.4f}.")
+        parts.append(_verdict(r.before, after))
+    else:
+        parts.append(f"The forecasts are {_off(after)}. Brier score {after.brier.score:.4f}.")
+    parts.append(_promise(r))
+    return " ".join(part for part in parts if part)
+
+
+def _off(c: Check) -> str:
+    return f"{points(c.error)} off (chance alone would show {points(c.chance.median, False)})"
+
+
+def _verdict(before: Check, after: Check) -> str:
+    """Whether it helped, plainly."""
+    gain = before.brier.score - after.brier.score
+    if gain > SAME:
+        return "Recalibration helps."
+    if not before.verdict.startswith("miscalibrated"):
+        cost = "" if gain > -SAME else f" It costs {-gain:.4f} of Brier score here."
+        return (
+            "Recalibration does not help here: there is no sign that these probabilities are off, "
+            f"and what is issued differs little.{cost}"
+        )
+    if gain < -SAME:
+        return "The Brier score is worse: the model's errors are smaller than the cost of learning."
+    return "The Brier score is about the same."
+
+
+def _promise(r: Replayed) -> str:
+    if r.certificate is not None:
+        c = r.certificate
+        if c.points_guaranteed is None:
+            return "Nothing is guaranteed with outcomes this late; the certificate below says why."
+        if c.trivial:
+            return "Too few events for a guarantee."
+        ending = "with outcomes this late" if c.late else "whatever happens"
+        return f"Guaranteed at most {rounded(c.points_guaranteed, up=True)} points, {ending}."
+    whole = _together(r.certificates)
+    if math.isnan(whole):
+        return "Not every key has a guarantee; see below."
+    if whole >= 1:
+        return "Too few events a key for a guarantee."
+    return (
+        f"Guaranteed at most {rounded(whole, up=True)} points over all {len(r.certificates):,} "
+        "keys together."
+    )
+
+
+def _together(certificates: dict[object, Certificate]) -> float:
+    """What is guaranteed of all streams together: errors of streams add up at most."""
+    some = [c for c in certificates.values() if c.mass]
+    if not some or any(c.guaranteed is None for c in some):
+        return math.nan
+    return math.sqrt(sum(c.guaranteed or 0.0 for c in some) / sum(c.mass or 0.0 for c in some))
+
+
+def text_of(r: Replayed) -> str:
+    """The paragraph, both checks, alarms, certificates and notes."""
+    lines = [r.sentence, ""]
+    for title, check in (("Before", r.before), ("After", r.after)):
+        if check is not None:
+            lines += [f"{title}: {check.headline}"]
+            lines += [f"  {name:<14} {answer}" for name, answer in answers_of(check)]
+            lines.append("")
+    if r.models is not None:
+        lines += [f"{len(r.models)} models: {r.models.sentence}", ""]
+    if r.alarms:
+        lines += [*(str(alarm) for alarm in r.alarms), ""]
+    if r.certificate is not None:
+        lines += ["Certificate of the issued forecasts:", str(r.certificate), ""]
+    elif r.certificates:
+        lines += [*_keys(r.certificates), ""]
+    counts = [f"{r.rows:,} rows", f"{r.answered:,} with an outcome", f"{r.pending:,} pending"]
+    if r.skipped:
+        counts.append(f"{r.skipped:,} without a forecast")
+    lines.append(", ".join(counts) + ".")
+    if r.notes:
+        lines += ["", "Notes:", *(f"- {note}" for note in r.notes)]
+    return "\n".join(lines)
+
+
+def _keys(certificates: dict[object, Certificate]) -> list[str]:
+    """A table with a line for each key, those with the most events first."""
+    ranked = sorted(certificates.items(), key=lambda item: -item[1].rounds)
+    rows = [("key", "forecasts", "points off", "chance", "guaranteed", "")]
+    for key, c in ranked[:MOST_KEYS]:
+        most = "none" if c.points_guaranteed is None else rounded(c.points_guaranteed, up=True)
+        off = "–" if c.points is None else rounded(c.points)
+        noise = "–" if c.points_noise is None else rounded(c.points_noise)
+        rows.append((str(key), f"{c.rounds:,}", off, noise, "too few" if c.trivial else most, ""))
+    hidden = len(ranked) - MOST_KEYS
+    more = [f"and {hidden:,} keys more"] if hidden > 0 else []
+    return ["Certificates, key by key (percentage points):", *table_lines(rows), *more]
