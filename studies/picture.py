@@ -65,9 +65,9 @@ def draw() -> Figure:
     """Two panels: the model alone, and with fullswap."""
     said, rained = forecasts()
     better = Recalibrator(step=STEP, seed=SEED).run(said, rained).issued
-    figure = new_figure(7.6, 4.6, arranged=True)
+    figure = new_figure(7.6, 4.2, arranged=True)
     figure.patch.set_alpha(0.0)
-    left, right = figure.subplots(1, 2, sharey=True)
+    left, right = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.1})
     _panel(left, "the model alone", said, rained, VERMILION)
     _panel(right, "with fullswap", better, rained, BLUE)
     left.set_ylabel("days on which it then rained", fontsize=_SMALL, color=INK)
