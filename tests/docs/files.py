@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fullswap.demo.weather import read_rain
+from fullswap.demo.weather import Rain, read_rain
 
 PRISONERS = """NFG 1 R "Two prisoners" { "Anna" "Boris" }
 
@@ -24,7 +24,7 @@ PRISONERS = """NFG 1 R "Two prisoners" { "Anna" "Boris" }
 
 
 def write_files(folder: Path) -> None:
-    """`forecasts.csv`, the same as Parquet and JSON lines, and `prisoners.nfg`."""
+    """`forecasts.csv`, the same as Parquet and JSON lines, `rain.csv` and `prisoners.nfg`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -42,6 +42,13 @@ def write_files(folder: Path) -> None:
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     lines = [",".join(columns), *(",".join(map(str, row.values())) for row in rows)]
     (folder / "forecasts.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "rain.csv").write_text(write_rain(rain), encoding="utf-8")
     (folder / "forecasts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     pq.write_table(pa.table(columns), folder / "forecasts.parquet")
     (folder / "prisoners.nfg").write_text(PRISONERS, encoding="utf-8")
+
+
+def write_rain(rain: Rain) -> str:
+    """The table of the tutorial, whose first block makes the same one."""
+    rows = zip(rain.days, rain.said, rain.happened, strict=True)
+    return "\n".join(["date,probability,rain", *(f"{d},{p:.3f},{y:.0f}" for d, p, y in rows), ""])

@@ -58,3 +58,14 @@ def test_blocks_are_examples_commands_output_or_excused(page):
             assert block.runs or block.excused, f"{where}: say above it why it is not run"
         elif not block.excused:
             assert block.language in ("text", "{eval-rst}"), f"{where}: ```{block.language}"
+
+
+def test_the_tutorial_makes_the_table_that_its_commands_read(tmp_path, monkeypatch):
+    page = next(page for page in PAGES if name_of(page) == "docs/tutorial.md")
+    first = next(block for block in blocks_of(page) if block.language == "python")
+    monkeypatch.chdir(tmp_path)
+    example = doctest.DocTestParser().get_doctest(first.text, {}, name_of(page), None, 0)
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+    made = Path("rain.csv").read_text(encoding="utf-8")
+    write_files(tmp_path)
+    assert made == Path("rain.csv").read_text(encoding="utf-8")
