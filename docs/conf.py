@@ -34,8 +34,6 @@ autodoc_default_options = {
 autodoc_typehints = "signature"
 ALIASES = ("ArrayLike", "Column", "Indices", "Points", "Vector")
 autodoc_type_aliases = {name: name for name in ALIASES}
-    name: name for name in ("ArrayLike", "Column", "Indices", "Points", "Vector")
-}
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 88
 python_use_unqualified_type_names = True

@@ -1,11 +1,14 @@
 """The files that the commands in the pages read: rain in Seattle, and a game."""
 
+import doctest
 import json
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
 
-from fullswap.demo.weather import Rain, read_rain
+from docs.blocks import ROOT, blocks_of
+from fullswap.demo.weather import read_rain
 
 PRISONERS = """NFG 1 R "Two prisoners" { "Anna" "Boris" }
 
@@ -24,7 +27,7 @@ PRISONERS = """NFG 1 R "Two prisoners" { "Anna" "Boris" }
 
 
 def write_files(folder: Path) -> None:
-    """`forecasts.csv`, the same as Parquet and JSON lines, `rain.csv` and `prisoners.nfg`."""
+    """`rain.csv`, `forecasts.csv`, the same as Parquet and JSON lines, and `prisoners.nfg`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -42,13 +45,16 @@ def write_files(folder: Path) -> None:
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     lines = [",".join(columns), *(",".join(map(str, row.values())) for row in rows)]
     (folder / "forecasts.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "rain.csv").write_text(write_rain(rain), encoding="utf-8")
     (folder / "forecasts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     pq.write_table(pa.table(columns), folder / "forecasts.parquet")
     (folder / "prisoners.nfg").write_text(PRISONERS, encoding="utf-8")
+    _write_tutorial(folder)
 
 
-def write_rain(rain: Rain) -> str:
-    """The table of the tutorial, whose first block makes the same one."""
-    rows = zip(rain.days, rain.said, rain.happened, strict=True)
-    return "\n".join(["date,probability,rain", *(f"{d},{p:.3f},{y:.0f}" for d, p, y in rows), ""])
+def _write_tutorial(folder: Path) -> None:
+    """`rain.csv`, as the first example of the tutorial writes it."""
+    first = next(b for b in blocks_of(ROOT / "docs" / "tutorial.md") if b.language == "python")
+    source = "".join(example.source for example in doctest.DocTestParser().get_examples(first.text))
+    with chdir(folder):
+        exec(source, {})
+    assert (folder / "rain.csv").exists()

@@ -61,6 +61,8 @@ def run(arguments: list[str]) -> NoReturn:
     if sys.stdout is None:
         fail("standard output is closed: there is nowhere to write the answer")
         sys.exit(TROUBLE)
+    # numba would write an escape sequence at the end, even where none is wanted
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     code: Any = TROUBLE
     with answered(""):
         try:

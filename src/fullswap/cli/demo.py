@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import tempfile
 import textwrap
@@ -14,12 +13,22 @@ from typing import TYPE_CHECKING
 import typer
 
 from fullswap.cli.options import JSON, OUTPUT, QUIET
-from fullswap.cli.output import answered, progress_wanted, refuse_unwritable, say, styled, table
+from fullswap.cli.output import (
+    answered,
+    bold,
+    progress_wanted,
+    refuse_unwritable,
+    say,
+    table,
+    width,
+)
 
 if TYPE_CHECKING:
     from fullswap.demo import Tour
 
 REPORT = "fullswap-demo.html"
+WIDEST = 88
+"""Columns of text: longer lines are hard to read."""
 
 
 def demo(
@@ -74,7 +83,7 @@ def _tell(tour: Tour, page: Path, quiet: bool) -> None:
         if quiet:
             _say(headline)
             continue
-        say(f"\n{_bold(f'{number}. {title}')}", "demo")
+        say(f"\n{bold(f'{number}. {title}')}", "demo")
         _say(headline)
         for block in more:
             say(f"\n{block}" if "\n" in block else _wrapped(block), "demo")
@@ -190,8 +199,4 @@ def _wrapped(text: str) -> str:
 
 
 def _width() -> int:
-    return min(shutil.get_terminal_size().columns, 88) - 2
-
-
-def _bold(text: str) -> str:
-    return f"\033[1m{text}\033[0m" if styled() else text
+    return min(width(), WIDEST) - 2

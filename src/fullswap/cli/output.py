@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -170,14 +171,37 @@ def print_table(
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The text of a table, as standard output shows it."""
+    """The text of a table, as standard output shows it: folded only where a terminal is too narrow.
+
+    Examples
+    --------
+    >>> print(table("Games", ["name", "players"], [["ring", "2"], ["auction", "2"]]))
+    Games
+    name     players
+    -------  -------
+    ring           2
+    auction        2
+    """
     numeric = [all(_is_number(row[k]) for row in rows) for k in range(len(columns))]
-    if not styled():
-        return _plain(title, columns, rows, numeric)
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    if sys.stdout.isatty() and sum(widths) + 2 * len(widths) - 2 > width():
+        return _folded(title, columns, rows, numeric)
+
+    def line(cells: Sequence[str]) -> str:
+        placed = zip(cells, widths, numeric, strict=True)
+        return "  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in placed).rstrip()
+
+    head = [bold(text) for text in (title, line(columns)) if text]
+    return "\n".join([*head, line(["-" * wide for wide in widths]), *map(line, rows)])
+
+
+def _folded(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: list[bool]
+) -> str:
     from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name, right in zip(columns, numeric, strict=True):
         made.add_column(name, justify="right" if right else "left")
     for row in rows:
@@ -185,20 +209,18 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     screen = console()
     with screen.capture() as caught:
         screen.print(made)
-    return caught.get().rstrip()
+    lines = [line.rstrip() for line in caught.get().splitlines()]
+    return "\n".join([*([bold(title)] if title else []), *lines])
 
 
-def _plain(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: list[bool]
-) -> str:
-    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+def width() -> int:
+    """Columns of the terminal; 80 where there is none."""
+    return shutil.get_terminal_size().columns
 
-    def line(cells: Sequence[str]) -> str:
-        placed = zip(cells, widths, numeric, strict=True)
-        return "  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in placed).rstrip()
 
-    ruled = line(["-" * width for width in widths])
-    return "\n".join([*([title] if title else []), line(columns), ruled, *map(line, rows)])
+def bold(text: str) -> str:
+    """In bold type where that is wanted."""
+    return f"\033[1m{text}\033[0m" if styled() else text
 
 
 def _is_number(cell: str) -> bool:
