@@ -1,8 +1,8 @@
 """Blocks of code in the pages, and the commands among them.
 
-Commands stand in blocks of `sh`, one a line, with what they print in a block of `text` right beneath;
-or in blocks of `console`, where a `$` opens each command and its output follows. In front of a block
-that cannot be run stands a comment, `<!-- not run: why -->`.
+Commands stand in blocks of `sh`, one a line, with what they print in a block of `text` right
+beneath; or in blocks of `console`, where a `$` opens each command and its output follows. In front
+of a block that cannot be run stands a comment, `<!-- not run: why -->`.
 """
 
 import re
