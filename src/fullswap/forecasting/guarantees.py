@@ -16,8 +16,8 @@ from fullswap.online.kind import Kind
 from fullswap.theorems import LEDGER
 
 IN_TURN = (
-    "for one, use a separate recalibrator for each lead time (fs.Bank with the lead time as key), "
-    "so that each hears its label before it forecasts again"
+    "use a separate recalibrator for each lead time (fs.Bank with the lead time as key), so that "
+    "each learns its outcome before it forecasts again"
 )
 LATE = f"labels came late; {IN_TURN}"
 LATE_SCORES = (
