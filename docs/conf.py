@@ -34,8 +34,6 @@ autodoc_default_options = {
 autodoc_typehints = "signature"
 ALIASES = ("ArrayLike", "Column", "Indices", "Points", "Vector")
 autodoc_type_aliases = {name: name for name in ALIASES}
-    name: name for name in ("ArrayLike", "Column", "Indices", "Points", "Vector")
-}
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
@@ -91,7 +89,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "tutorial": []}
+html_sidebars = {"index": [], "tutorial": [], "*/*": ["sidebar-nav-bs"]}
 html_theme_options = {
     "navbar_align": "left",
     "show_prev_next": False,
@@ -100,8 +98,14 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 
-SECTIONS = ["tutorial", "howto/index", "explanation/index", "reference/index"]
+SECTIONS = ["Tutorial <tutorial>", "howto/index", "explanation/index", "reference/index"]
+HEADING = re.compile(r"^## (.*)$", re.MULTILINE)
 LISTED = re.compile(r"^[-*] \[.*?\]\(([\w./-]+)\.md\)", re.MULTILINE)
+
+
+def toctree(pages, *options):
+    """Navigation of some pages."""
+    return "\n".join(["", "```{toctree}", ":hidden:", *options, "", *pages, "```", ""])
 
 
 def add_navigation(app, docname, source):
@@ -110,12 +114,14 @@ def add_navigation(app, docname, source):
     A page that no list names is an error, as a link to a page that does not exist is.
     """
     if docname == "index":
-        pages = SECTIONS
-    elif docname in SECTIONS and docname.endswith("/index"):
-        pages = LISTED.findall(source[0])
-    else:
-        return
-    source[0] += "\n".join(["", "```{toctree}", ":hidden:", "", *pages, "```", ""])
+        source[0] += toctree(SECTIONS)
+    elif docname in SECTIONS:
+        # text before the first heading, then headings and texts by turns
+        first, *others = HEADING.split(source[0])
+        groups = [("", first), *zip(others[::2], others[1::2], strict=True)]
+        for caption, text in groups:
+            if pages := LISTED.findall(text):
+                source[0] += toctree(pages, *[f":caption: {caption}"] * bool(caption))
 
 
 def setup(app):

@@ -1,10 +1,13 @@
 """The files that the commands in the pages read: rain in Seattle, and a game."""
 
+import doctest
 import json
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
 
+from docs.blocks import ROOT, blocks_of
 from fullswap.demo.weather import read_rain
 
 PRISONERS = """NFG 1 R "Two prisoners" { "Anna" "Boris" }
@@ -24,7 +27,7 @@ PRISONERS = """NFG 1 R "Two prisoners" { "Anna" "Boris" }
 
 
 def write_files(folder: Path) -> None:
-    """`forecasts.csv`, the same as Parquet and JSON lines, and `prisoners.nfg`."""
+    """`rain.csv`, `forecasts.csv`, the same as Parquet and JSON lines, and `prisoners.nfg`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -45,3 +48,13 @@ def write_files(folder: Path) -> None:
     (folder / "forecasts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     pq.write_table(pa.table(columns), folder / "forecasts.parquet")
     (folder / "prisoners.nfg").write_text(PRISONERS, encoding="utf-8")
+    _write_tutorial(folder)
+
+
+def _write_tutorial(folder: Path) -> None:
+    """`rain.csv`, as the first example of the tutorial writes it."""
+    first = next(b for b in blocks_of(ROOT / "docs" / "tutorial.md") if b.language == "python")
+    source = "".join(example.source for example in doctest.DocTestParser().get_examples(first.text))
+    with chdir(folder):
+        exec(source, {})
+    assert (folder / "rain.csv").exists()

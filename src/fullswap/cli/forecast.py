@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from fullswap.cli.check import _listed
-from fullswap.cli.output import fail, in_shell, refuse_unwritable, say
+from fullswap.cli.output import answered, in_shell, progress_wanted, refuse_unwritable, say
 
 
 def forecast(
@@ -70,32 +70,50 @@ def forecast(
     seed: int = typer.Option(
         0, min=0, help="Of the draws: keep it secret where somebody gains from foreseeing them."
     ),
+    follow: bool = typer.Option(
+        False, "--follow",
+        help="Keep reading, and answer every line as it comes, on standard output or in --out.",
+    ),
     strict: bool = typer.Option(False, "--strict", help="Stop at the first malformed line."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     quiet: bool = typer.Option(False, "--quiet", help="No summary and no progress bar."),
 ) -> None:  # fmt: skip
     """Better probabilities for a log of forecasts, as if it had run all along."""
-    from fullswap.replay import ReplaySettings, replay_file
+    from fullswap.replay import ReplaySettings, follow_file, replay_file
+    from fullswap.replay.words import certificates_text
 
     roles = {
         "y": _listed(outcome), "p": _listed(probability), "classes": _listed([classes or ""]),
         "time": time, "resolved": resolved, "event": _listed(event), "key": key,
         "sample_weight": weight,
     }  # fmt: skip
-    try:
+    with answered("forecast"):
+        wanted = progress_wanted(quiet)
         if report is not None:
             refuse_unwritable(report, "--report")
         settings = ReplaySettings(step, horizon, delay, alarm, seed)
+        if follow:
+            if report is not None or as_json:
+                raise ValueError("--report and --json must be left out with --follow")
+            remarks = None if not quiet else _nothing
+            found = follow_file(
+                log, roles, settings, out=out or "-", state=state, pos_label=positive,
+                strict=strict, say=remarks,
+            )  # fmt: skip
+            if out not in (None, "-") and not quiet:
+                say(certificates_text(found), "forecast")
+            return
         answer = replay_file(
             log, roles, settings, out=out, state=state, pos_label=positive, strict=strict,
-            progress=False if quiet else None,
+            progress=wanted,
         )  # fmt: skip
         if report is not None:
             answer.report(report)
-    except (ValueError, OSError, ImportError) as error:
-        fail(error, "forecast")
-        raise typer.Exit(2) from None
-    if quiet or out == "-":
-        return
-    written = "" if report is None else f"\n\nReport: {report}"
-    say(answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written, "forecast")
+        if not quiet and out != "-":
+            written = "" if report is None else f"\n\nReport: {report}"
+            text = answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written
+            say(text, "forecast")
+
+
+def _nothing(text: str) -> None:
+    """Keep quiet."""

@@ -84,14 +84,15 @@ class JsonLines:
                 values.append(row.get(name))
             count += 1
         pa = arrow()
-        return pa.table({name: _array(values) for name, values in columns.items()})
+        return pa.table({name: array_of(values) for name, values in columns.items()})
 
     def notes(self) -> list[str]:
         """What to say about malformed lines."""
         return malformed(self.bad, self.source.name, "no JSON objects")
 
 
-def _array(values: list[Any]) -> Any:
+def array_of(values: list[Any]) -> Any:
+    """An Arrow array; of texts if types do not go together."""
     pa = arrow()
     try:
         return pa.array(values)

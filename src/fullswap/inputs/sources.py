@@ -73,9 +73,14 @@ def arrow() -> Any:
 
 @contextmanager
 def opened(path: Any) -> Iterator[Source]:
-    """Open a file by its path, or standard input by "-"; packed files are unpacked."""
+    """Open a file by its path, or standard input by "-"; packed files are unpacked.
+
+    What can be read as a file is one already.
+    """
     pa = arrow()
-    if path == "-":
+    if hasattr(path, "read"):
+        name, file, path = getattr(path, "name", "the log"), path, "-"
+    elif path == "-":
         name, file = "standard input", getattr(sys.stdin, "buffer", sys.stdin)
     else:
         name, file = os.fspath(path), _open(path)

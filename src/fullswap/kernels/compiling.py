@@ -19,7 +19,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from fullswap.kernels import keeping
+from fullswap.kernels import keeping, parts
 
 CURE = (
     "  To keep it, set NUMBA_CACHE_DIR to a folder that can be written, or run `fullswap warm-up`\n"
@@ -50,9 +50,13 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda function: kernel(function, **options)
-    dispatcher = numba.njit(**options)(function)
+    dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(function)
     if dispatcher is not function:  # it is under NUMBA_DISABLE_JIT
         dispatcher._cache = KernelCache(function)
+        part = numba.njit(**options, **parts.OPTIONS)(function)
+        # what other kernels ask for when they call this one
+        dispatcher.get_call_template = part.get_call_template
+        dispatcher.get_overload = part.get_overload
     return dispatcher
 
 

@@ -86,6 +86,8 @@ class Replayed:
         """The report as one HTML page that needs nothing else."""
         from fullswap.checking.page_forecast import page_of_forecast
 
+        if self.after is None:
+            raise ValueError("a report must be about outcomes, got none so far")
         return page_of_forecast(self.before, self.after, title=title, **self._shown())
 
     def _shown(self) -> dict[str, Any]:
@@ -102,6 +104,8 @@ class Replayed:
     def _repr_html_(self) -> str | None:
         from fullswap.checking.page_forecast import fragment_of_forecast
 
+        if self.after is None:
+            return None
         try:
             return fragment_of_forecast(self.before, self.after, **self._shown())
         except ImportError:  # without the extra, notebooks show the text

@@ -52,9 +52,13 @@ class Chunk:
 
     start: int
     stop: int
+    number: int
+    """Of the first row, among all rows ever seen."""
     made: Made
     y: Vector
     """Outcomes, where known by now or later; NaN where pending or not forecast."""
+    last: Indices
+    """Number of the last row of the event of each row, among all rows ever seen."""
     answered: list[tuple[Said, float]]
     """Forecasts of earlier calls whose outcomes came with these rows."""
 
@@ -178,7 +182,8 @@ class Engine:
             own = slice(start, stop)
             self.seen, self.forecast = base + stop, self.forecast + int(has[own].sum())
             self.clock = max(self.clock, float(plan.clock[stop - 1]))
-            yield Chunk(start, stop, made, np.where(has[own], plan.y[own], np.nan), answered)
+            y = np.where(has[own], plan.y[own], np.nan)
+            yield Chunk(start, stop, base + start, made, y, base + plan.last[own], answered)
             start = stop
 
     def _answers(self, rows: Rows, start: int) -> tuple[NDArray[np.bool_], list[Any]]:
@@ -264,7 +269,10 @@ class Engine:
         keys = None if rows.keys is None else [rows.keys[k] for k in own]
         p = None if rows.p is None else rows.p[own]
         weight = None if rows.weight is None else rows.weight[own]
-        result = self.streams.run(keys, p, y, weight, names, None if in_time else local)
+        if len(own) == 1 and stays[0]:  # as lines come one by one
+            result = self.streams.predict(keys, p, names)
+        else:
+            result = self.streams.run(keys, p, y, weight, names, None if in_time else local)
         made.put(own - origin, result)
         self._hold(rows, plan, base, own[stays], result.issued[stays])
         return end

@@ -62,8 +62,9 @@ def replay_file(
     source = Source(path, strict)
     with nullcontext() if state is None else StateFile(state) as file:
         session = Session(source.head, source.comma, roles, settings, pos_label, out, file)
-        replay = Replay(source, session, chunk)
-        return replay.run(progress)
+        with session.output:
+            Replay(source, session, chunk).run(progress)
+        return session.answer()
 
 
 class Source:
@@ -105,25 +106,19 @@ class Replay:
         self._source, self._session, self._chunk = source, session, chunk
         self._saved = session.engine.seen
 
-    def run(self, progress: bool | None) -> Replayed:
+    def run(self, progress: bool | None) -> None:
         """Replay all of it."""
-        session = self._session
-        session.output.begin(session.out_length)
-        try:
-            offset = 0
-            for table in self._source.tables(session.reading):
-                self._replay(table, offset, progress)
-                offset += table.num_rows
-            if offset < session.log.total:
-                raise ValueError(
-                    f"the log must hold the {session.log.total:,} rows that were read before, got "
-                    f"{offset:,}: give the whole log, or another one from its first row on"
-                )
-            session.save()
-        finally:
-            session.output.close()
+        session, offset = self._session, 0
+        for table in self._source.tables(session.reading):
+            self._replay(table, offset, progress)
+            offset += table.num_rows
+        if offset < session.log.total:
+            raise ValueError(
+                f"the log must hold the {session.log.total:,} rows that were read before, got "
+                f"{offset:,}: give the whole log, or another one from its first row on"
+            )
+        session.save()
         session.notes += self._source.notes
-        return session.answer()
 
     def _replay(self, table: Any, offset: int, progress: bool | None) -> None:
         """Rows of the log from ``offset`` on."""

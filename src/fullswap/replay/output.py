@@ -91,6 +91,25 @@ def _texts(column: Any) -> Any:
         return pa.array([None if v is None else json.dumps(v, default=str) for v in plain])
 
 
+def csv_line(values: list[Any]) -> bytes:
+    """One row, the same as ``csv_lines`` writes it, and quicker."""
+    pa = arrow()
+    numbers = [k for k, value in enumerate(values) if isinstance(value, float)]
+    written = iter(
+        pa.array([values[k] for k in numbers], pa.float64()).cast(pa.string()).to_pylist()
+    )
+    texts = [
+        "" if value is None else next(written) if isinstance(value, float)
+        else value if isinstance(value, str) else _texts(pa.array([value]))[0].as_py()
+        for value in values
+    ]  # fmt: skip
+    quoted = [
+        '"' + text.replace('"', '""') + '"' if any(sign in text for sign in '",\r\n') else text
+        for text in texts
+    ]
+    return (",".join(quoted) + "\n").encode()
+
+
 def header_line(names: list[str]) -> bytes:
     """The line of names."""
     pa = arrow()
@@ -106,12 +125,12 @@ def json_lines(table: Any) -> bytes:
 class Output:
     """Where the rows go: a file, standard output, or nowhere."""
 
-    def __init__(self, path: Any, reading: Reading, like: str) -> None:
+    def __init__(self, path: Any, reading: Reading, like: str = "csv") -> None:
         self.path = None if path is None or path == "-" else Path(path)
         self._reading = reading
         self.kind = f".{like}" if self.path is None else self.path.suffix.lower()
         self.length = 0
-        """Bytes so far."""
+        """Bytes so far; before it is opened, those that are kept."""
         self._file: Any = None
         self._parquet: Any = None
         if path == "-":
@@ -125,8 +144,16 @@ class Output:
         """Whether anything is written."""
         return self._file is not None or self.path is not None
 
-    def begin(self, length: int = 0) -> None:
+    def __enter__(self) -> Output:
         """Open the file, cut to what it held when the state was saved."""
+        length, self.length = self.length, 0
+        self._open(length)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._close()
+
+    def _open(self, length: int) -> None:
         if self.path is None or self.kind == ".parquet":
             return
         there = self.path.stat().st_size if self.path.is_file() else 0
@@ -155,6 +182,19 @@ class Output:
             self._put(header_line(full.column_names))
         self._put(csv_lines(full))
 
+    def write_row(self, row: dict[str, Any], made: Made) -> None:
+        """One row, as lines come."""
+        values = made if self._reading.classes == 2 else (*made.issued.T, *made.mean.T)
+        found = [None if np.isnan(value[0]) else float(value[0]) for value in values]
+        full = {**row, **dict(zip(column_names(self._reading), found, strict=True))}
+        if self.kind == ".jsonl":
+            self._put(f"{json.dumps(full, ensure_ascii=False, default=str)}\n".encode())
+        else:
+            if not self.length:
+                self._put(header_line(list(full)))
+            self._put(csv_line(list(full.values())))
+        self._file.flush()
+
     def _put(self, content: bytes) -> None:
         self._file.write(content)
         self.length += len(content)
@@ -174,8 +214,7 @@ class Output:
             if to_disk and self.path is not None:
                 os.fsync(self._file.fileno())
 
-    def close(self) -> None:
-        """No more rows."""
+    def _close(self) -> None:
         if self._parquet is not None:
             self._parquet.close()
         if self._file is not None:

@@ -10,8 +10,10 @@ import numpy as np
 
 from fullswap.base.protocols import Indices
 from fullswap.checking.monitor import Monitor
+from fullswap.inputs.json_files import array_of
 from fullswap.inputs.moments import direction
 from fullswap.inputs.probabilities import counted
+from fullswap.inputs.sources import arrow
 from fullswap.replay.answer import Replayed
 from fullswap.replay.engine import Chunk, Engine
 from fullswap.replay.output import Output, refuse_taken
@@ -36,7 +38,7 @@ class Session:
 
     def __init__(
         self, head: Any, comma: bool, roles: dict[str, Any], settings: ReplaySettings,
-        pos_label: Any, out: Any, file: StateFile | None,
+        pos_label: Any, out: Any, file: StateFile | None, like: str = "csv",
     ) -> None:  # fmt: skip
         self._settings, self._file = settings, file
         self.notes: list[str] = []
@@ -59,14 +61,14 @@ class Session:
         self.notes.append(when_known(self.reading, settings))
         self.engine = self._engine(head, comma)
         monitor = self._monitor()
-        self.summary = Summary(self.reading, settings.delay or 0, monitor)
+        step = self.engine.streams.step
+        self.summary = Summary(self.reading, settings.delay or 0, step, monitor)
         self.log = Consumed() if stored is None else Consumed(**stored["log"])
         self._known = stored is not None and bool(self.log.rows)
         self._mark = ""
-        self.output = Output(out, self.reading, "csv")
-        self.out_length = 0
-        if stored is not None and stored["out"]["path"] == self._out_path():
-            self.out_length = stored["out"]["length"]
+        self.output = Output(out, self.reading, like)
+        if stored is not None and stored["out"]["path"] == self._out_path() is not None:
+            self.output.length = stored["out"]["length"]
         self._begun = self.engine.seen, self.engine.forecast
 
     # --- beginning --------------------------------------------------------------------------------
@@ -186,6 +188,14 @@ class Session:
             self.log.extend(row_texts(part, self._marked()))
         else:
             self.log.rows += done.stop - done.start
+
+    def mark(self, rows: list[dict[str, Any]]) -> None:
+        """Rows that were forecast line by line."""
+        pa = arrow()
+        marked = self._marked()
+        table = pa.table({name: array_of([row[name] for row in rows]) for name in marked})
+        self.log.extend(row_texts(table, marked))
+        self.log.total = self.log.rows
 
     # --- ends ---------------------------------------------------------------------------------
 

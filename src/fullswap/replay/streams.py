@@ -64,9 +64,9 @@ class Streams:
 
         self.keyed = keyed
         self.held: Any = Bank(forecaster) if keyed else forecaster
-        spec = forecaster.spec
-        self.classes = int(spec.classes)
-        self.with_models = bool(spec.models)
+        self.spec = forecaster.spec
+        self.classes = int(self.spec.classes)
+        self.with_models = bool(self.spec.models)
 
     def __len__(self) -> int:
         return len(self.held) if self.keyed else 1
@@ -82,6 +82,31 @@ class Streams:
             *columns, sample_weight=weight, event=names, known=known, progress=False
         )
         return made_of(record)
+
+    def predict(self, keys: list[Any] | None, p: Any, names: list[Any] | None) -> Made:
+        """Forecast one row, whose outcome comes later: the same as ``run`` gives, and quicker."""
+        columns = [p] if self.with_models else []
+        if self.keyed:
+            (ticket,) = self.held.predict(keys, *columns, event=names)
+        else:
+            own = None if names is None else names[0]
+            ticket = self.held.predict(*(column[0] for column in columns), event=own)
+        issued, mean = np.array([ticket.issued]), np.array([ticket.mean])
+        if self.classes > 2:
+            none = np.full(1, np.nan)
+            return Made(issued, mean, none, none, none)
+        points, weights = ticket.points, ticket.weights
+        held = weights > 0
+        points, weights = points[held], weights[held]
+        lower, upper = points.min(), points.max()
+        chance = 1.0 if lower == upper else float(weights[points.argmax()])
+        return Made(issued, mean, np.array([lower]), np.array([upper]), np.array([chance]))
+
+    @property
+    def step(self) -> float | None:
+        """Width of an even grid; None if it is finer towards 0 and 1, which are never issued."""
+        lattice = self.spec.levels[-1]
+        return 1 / lattice.cells if lattice.shape in ("even", "picks", "simplex") else None
 
     def resolve(self, keys: list[Any], names: list[Any], y: list[float], weight: Any) -> None:
         """Learn outcomes of forecasts that wait, in this order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fullswap.checking.comparison import Comparison
 from fullswap.checking.gather import MOST_ROWS, Gathered
 from fullswap.checking.making import finish
 from fullswap.checking.monitor import Monitor
+from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.settings import Settings
 from fullswap.inputs.columns import factorise
 from fullswap.inputs.log import Log
@@ -79,14 +81,20 @@ class Judged:
 class Summary:
     """Everything that is said about a replay."""
 
-    def __init__(self, reading: Reading, delay: int, alarm: Monitor | None) -> None:
+    def __init__(
+        self, reading: Reading, delay: int, step: float | None, monitor: Monitor | None
+    ) -> None:
         self._reading = reading
         late = 0 if reading.event else delay
         settings = Settings(recalibrate=False, delay=late)
         self._models = {name: Judged(reading, settings) for name in self._names()}
-        self._after = Judged(reading, settings)
+        # what is issued is rounded at random: 0 % stands for a chance below a step
+        rounded = None if step is None else min(step, 0.5)
+        self._after = Judged(reading, replace(settings, step=rounded))
         self._before_bins = Bins() if reading.models and reading.classes == 2 else None
-        self.monitor = alarm
+        self.monitor = monitor
+        self.rang: Alarm | None = None
+        """The alarm that the last rows rang."""
         self.answered = 0
         self._history: list[tuple[float, ...]] = []
 
@@ -97,8 +105,7 @@ class Summary:
 
     def add(self, chunk: Chunk, rows: Rows, numbers: Any) -> None:
         """Rows that were forecast, and outcomes of earlier ones."""
-        if chunk.answered:
-            self.add_answered(chunk.answered)
+        self.watch(chunk, rows)
         known = np.flatnonzero(~np.isnan(chunk.y))
         own = known + chunk.start
 
@@ -116,9 +123,12 @@ class Summary:
                          for k in own.tolist()]  # fmt: skip
         self._add(chunk.y[known], of(rows.p), chunk.made.issued[known], of(rows.weight),
                   tokens, of(rows.time), of(numbers))  # fmt: skip
+        self.add_answered(chunk.answered)
 
     def add_answered(self, answered: list[tuple[Said, float]]) -> None:
         """Forecasts of earlier calls whose outcomes have come."""
+        if not answered:
+            return
         said = [one for one, _ in answered]
         y = np.array([y for _, y in answered])
         p = None if said[0].p is None else np.array([one.p for one in said], dtype=float)
@@ -144,25 +154,50 @@ class Summary:
         columns = [p] if p is None or len(self._models) <= 1 else list(p.T)
         for judged, column in zip(self._models.values(), columns, strict=False):
             judged.add(y, column, *rest)
-        first = issued if p is None else columns[0]
         if self._before_bins is not None:
-            self._before_bins.add(y, first, weight)
-        if self.monitor is not None:
-            self._watch(y, first, tokens)
+            self._before_bins.add(y, columns[0], weight)
 
-    def _watch(self, y: Vector, p: Any, tokens: Any) -> None:
-        assert self.monitor is not None
+    # --- alarms -----------------------------------------------------------------------------------
+
+    def watch(self, chunk: Chunk, rows: Rows) -> None:
+        """Show rows to the monitor: the first model's probabilities, or what was issued."""
+        self.rang = None
+        if self.monitor is None:
+            return
+        before = self.monitor.alarms[-1:]
+        known = np.flatnonzero(~np.isnan(chunk.y))
+        y, p = chunk.y[known], chunk.made.issued[known]
+        if rows.p is not None:
+            p = rows.p[known + chunk.start]
+            p = p if p.ndim == 1 or self._reading.is_classes else p[:, 0]
         keep = ~np.isnan(p if p.ndim == 1 else p[:, 0])
-        y, p = y[keep], p[keep]
-        if not len(y):
-            return
-        if tokens is None:
-            self.monitor.update(y, p)
-            return
-        # an event counts once: by its last forecast
-        last = {token: k for k, token in enumerate(tokens[keep].tolist())}
-        own = np.array(sorted(last.values()))
-        self.monitor.update(y[own], p[own])
+        if rows.events is None:
+            if keep.any():
+                self.monitor.update(y[keep], p[keep])
+        else:
+            self._watch_events(y, p, keep, chunk.last[known], chunk.number + known)
+        self._watch_answered(chunk.answered)
+        if self.monitor.alarms[-1:] != before:
+            self.rang = self.monitor.alarm
+
+    def _watch_events(self, y: Vector, p: Any, keep: Any, last: Indices, number: Indices) -> None:
+        """An event enters with its last row, and all its forecasts count as one."""
+        assert self.monitor is not None
+        for k in range(len(y)):
+            name = int(last[k])
+            if keep[k]:
+                self.monitor.expect(p[k], event=name)
+            if name == number[k] and name in self.monitor.pending:
+                self.monitor.resolve(name, y[k])
+
+    def _watch_answered(self, answered: list[tuple[Said, float]]) -> None:
+        assert self.monitor is not None
+        for said, y in answered:
+            p = said.issued if said.p is None else said.p
+            if isinstance(p, list) and not self._reading.is_classes and self._reading.p:
+                p = p[0]
+            if not np.isnan(p).any():
+                self.monitor.update(y, np.asarray(p) if isinstance(p, list) else p)
 
     # --- error over time ------------------------------------------------------------------------
 

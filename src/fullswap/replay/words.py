@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fullswap.base.amounts import points
 from fullswap.certificates import Certificate
@@ -77,7 +77,7 @@ def _promise(r: Replayed) -> str:
     )
 
 
-def _together(certificates: dict[object, Certificate]) -> float:
+def _together(certificates: dict[Any, Certificate]) -> float:
     """What is guaranteed of all streams together: errors of streams add up at most."""
     some = [c for c in certificates.values() if c.mass]
     if not some or any(c.guaranteed is None for c in some):
@@ -94,7 +94,7 @@ def text_of(r: Replayed) -> str:
             lines += [f"  {name:<14} {answer}" for name, answer in answers_of(check)]
             lines.append("")
     if r.models is not None:
-        lines += [f"{len(r.models)} models: {r.models.sentence}", ""]
+        lines += [r.models.sentence, ""]
     if r.alarms:
         lines += [*(str(alarm) for alarm in r.alarms), ""]
     if r.certificate is not None:
@@ -110,7 +110,14 @@ def text_of(r: Replayed) -> str:
     return "\n".join(lines)
 
 
-def _keys(certificates: dict[object, Certificate]) -> list[str]:
+def certificates_text(certificates: dict[Any, Certificate]) -> str:
+    """Certificates of all streams; of the only one under the key None."""
+    if None in certificates:
+        return str(certificates[None])
+    return "\n".join(_keys(certificates)) if certificates else "No line was answered."
+
+
+def _keys(certificates: dict[Any, Certificate]) -> list[str]:
     """A table with a line for each key, those with the most events first."""
     ranked = sorted(certificates.items(), key=lambda item: -item[1].rounds)
     rows = [("key", "forecasts", "points off", "chance", "guaranteed", "")]
