@@ -16,8 +16,9 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-demo: $(INSTALLED)  ## a short tour on the command line
-	$(BIN)/fullswap demo
+demo: $(INSTALLED)  ## a short tour on real weather; its report goes to build/demo.html
+	mkdir -p build
+	$(BIN)/fullswap demo --report build/demo.html
 
 test: $(INSTALLED)  ## tests and documentation examples, without the slow ones
 	$(BIN)/python -m pytest -n auto --maxprocesses 2 --dist worksteal

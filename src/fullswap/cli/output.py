@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -28,6 +29,7 @@ OPENING = re.compile(
     r"^(by|delay|due|event|gap|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
     r"seed|step|time|together|tolerance|y) must "
 )
+LABELLED = re.compile(r"(\S+(?: \S+)*)(\s{2,})(\S+(?: \S+)*)")
 
 
 def in_shell(text: str) -> str:
@@ -211,6 +213,28 @@ def _folded(
         screen.print(made)
     lines = [line.rstrip() for line in caught.get().splitlines()]
     return "\n".join([*([bold(title)] if title else []), *lines])
+
+
+def laid_out(text: str) -> str:
+    """Words for people: on a terminal, long lines are folded at words, and labels are bold.
+
+    A label is what stands before a gap, "How far off    3 points"; lines of tables, which have
+    several gaps, are left as they are.
+    """
+    return "\n".join(map(_laid_line, text.splitlines())) if sys.stdout.isatty() else text
+
+
+def _laid_line(line: str) -> str:
+    match = LABELLED.fullmatch(line)
+    label, gap = (match[1], match[2]) if match else ("", "")
+    if match is None and "  " in line.strip():
+        return line
+    hanging = " " * len(label + gap)
+    folded = textwrap.fill(
+        line, width() - 1, subsequent_indent=hanging, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return bold(label) + folded[len(label) :] if label else folded
 
 
 def width() -> int:
