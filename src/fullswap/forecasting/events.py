@@ -12,14 +12,15 @@ from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Vector
 from fullswap.online.loop import due_rows
+from fullswap.online.pending import Pending
 from fullswap.online.tickets import Forecast
 
 Ticket = TypeVar("Ticket")
 
 
-def refuse_sibling(ticket: Forecast) -> None:
-    """A forecast that belongs to an event is not taught alone."""
-    if ticket.event is not None:
+def refuse_sibling(ticket: Forecast, pending: Pending) -> None:
+    """A forecast whose event has others that wait is not taught alone."""
+    if ticket.event is not None and len(pending.of_event(ticket.event)) > 1:
         call = f"resolve({ticket.event!r}, outcome)"
         if ticket.key is not None:
             call = f"resolve([{ticket.key[0]!r}], [{ticket.event!r}], [outcome])"

@@ -106,20 +106,16 @@ class LateRun:
             ),
         )  # fmt: skip
 
-    def tickets(self, names: list[Any] | None, keys: list[Any] | None) -> dict[int, list[Forecast]]:
-        """The forecasts of this run that wait, by stream; names and keys by row."""
-        kind, found = self._rows.kind, dict[int, list[Forecast]]()
+    def tickets(self) -> list[tuple[int, Forecast]]:
+        """The forecasts of this run that wait, each with its row."""
+        kind, found = self._rows.kind, []
         for t in np.flatnonzero(self._slots >= 0).tolist():
             slot = int(self._slots[t])
             _, number, drawn, level, crowd, size = self._notes[slot].tolist()
             numbers = self._pool[slot, : kind.encoded_length(size)].tolist()
-            ticket = Forecast(
-                kind, level, (number, drawn, *kind.decode(numbers, level)),
-                None if keys is None else (keys[t],), None if names is None else names[t],
-            )  # fmt: skip
+            ticket = Forecast(kind, level, (number, drawn, *kind.decode(numbers, level)))
             ticket.crowd = crowd
-            stream = int(self._streams[t]) if len(self._streams) else 0
-            found.setdefault(stream, []).append(ticket)
+            found.append((t, ticket))
         return found
 
     # --- room ---------------------------------------------------------------------------------
