@@ -42,6 +42,8 @@ numpydoc_show_class_members = False
 default_role = "py:obj"  # `Record` in a docstring is a link
 suppress_warnings = ["ref.python"]  # two classes called Curve: each is found by its whole name
 
+MOST_FIELDS = 10
+
 # Inside a union, Sphinx shows an alias as its repr.
 TypeAliasForwardRef.__repr__ = lambda alias: alias.name
 
@@ -53,6 +55,13 @@ def keep_bars(app, what, name, obj, options, lines):
             parts = line.split("``")
             parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
             lines[k] = "``".join(parts)
+
+
+def shorten(app, what, name, obj, options, signature, returned):
+    """Nobody makes a result of twenty fields by hand; each of them is explained beneath."""
+    if what == "class" and len(getattr(obj, "__dataclass_fields__", ())) > MOST_FIELDS:
+        return "", returned
+    return (signature and signature.replace("<factory>", "...")), returned
 
 
 def is_foreign(app, what, name, obj, skip, options):
@@ -89,7 +98,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "tutorial": [], "*/*": ["sidebar-nav-bs"]}
+html_sidebars = {"index": [], "tutorial": [], "**": ["sidebar-nav-bs"]}
 html_theme_options = {
     "navbar_align": "left",
     "show_prev_next": False,
@@ -128,5 +137,6 @@ def setup(app):
     """Connect the functions above."""
     app.connect("source-read", add_navigation)
     app.connect("autodoc-process-docstring", keep_bars)
+    app.connect("autodoc-process-signature", shorten)
     app.connect("autodoc-skip-member", is_foreign)
     app.connect("missing-reference", find_by_last_name)

@@ -1,4 +1,4 @@
-"""The site builds without a warning, fits every screen, needs no other host, and can be searched."""
+"""The site builds without a warning, fits every screen, asks no other host, can be searched."""
 
 import subprocess
 import sys

@@ -25,11 +25,11 @@ ROUNDED = 1e-12
 def line_of(e: CorrelatedEquilibrium) -> str:
     """Gap, size and payoffs."""
     count = len(e.weights)
-    said = [_number(value) for value in e.payoffs]
+    said = [number(value) for value in e.payoffs]
     shown = ", ".join(said[:MOST_PAYOFFS]) + (", …" if len(said) > MOST_PAYOFFS else "")
     missed = " (not as small as asked for)" if e.reached is False else ""
     actions = f"{count:,} joint action{'' if count == 1 else 's'}"
-    return f"{e.game.name}: gap {_number(e.gap)}{missed}, {actions}, payoffs {shown}"
+    return f"{e.game.name}: gap {number(e.gap)}{missed}, {actions}, payoffs {shown}"
 
 
 def html_of(e: CorrelatedEquilibrium) -> str:
@@ -37,7 +37,7 @@ def html_of(e: CorrelatedEquilibrium) -> str:
     game = e.game
     players = list(game.player_names)
     gains = [
-        [who, _number(own.swap + 2 * error), _number(payoff)]
+        [who, number(own.swap + 2 * error), number(payoff)]
         for who, own, error, payoff in zip(players, e.gaps, game.errors, e.payoffs, strict=True)
     ]
     head = ["player", "gains at most by deviating", "payoff"]
@@ -62,8 +62,8 @@ def html_of(e: CorrelatedEquilibrium) -> str:
     return card(line_of(e), table(head, gains), recommended, *notes)
 
 
-def _number(value: float) -> str:
-    """Three figures; what is rounding is 0."""
+def number(value: float) -> str:
+    """Four figures; what is rounding is 0."""
     return "0" if abs(value) < ROUNDED else f"{value:.4g}".replace("-", "−", int(value < 0))
 
 

@@ -18,9 +18,6 @@ from fullswap.games.game import StructuredGame
 if TYPE_CHECKING:
     from narwhals.typing import EagerAllowed, IntoBackend
 
-_NOISE = 1e-12
-"""Gaps and payoffs below this are rounding, and are not written out."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gap:
@@ -136,10 +133,9 @@ class CorrelatedEquilibrium:
         return card.html_of(self)
 
     def __str__(self) -> str:
-        paid = ", ".join(f"{value:.4g}" if abs(value) > _NOISE else "0" for value in self.payoffs)
-        gap = f"below {_NOISE:g}" if 0 < self.gap < _NOISE else f"{self.gap:.3g}"
+        paid = ", ".join(map(card.number, self.payoffs))
         state = " (the gap asked for was not reached)" if self.reached is False else ""
         return (
-            f"{self.game.name}: correlated equilibrium with gap {gap}{state}, "
+            f"{self.game.name}: correlated equilibrium with gap {card.number(self.gap)}{state}, "
             f"{len(self.weights)} joint actions, payoffs {paid}"
         )
