@@ -26,6 +26,10 @@ Token = tuple[Any, Any]
 """Key of the stream and name of the event; of a row without a name, its number."""
 
 
+FEW = 16
+"""Rows up to which they are forecast one by one where outcomes come late."""
+
+
 class Due(NamedTuple):
     """An outcome that is known later than now."""
 
@@ -155,20 +159,25 @@ class Engine:
     # --- rows -----------------------------------------------------------------------------------
 
     def take(
-        self, rows: Rows, start: int = 0, next_stop: Callable[[Engine], int] | None = None
-    ) -> Iterator[Chunk]:
+        self, rows: Rows, start: int = 0, next_stop: Callable[[Engine], int] | None = None,
+        anywhere: bool = False,
+    ) -> Iterator[Chunk]:  # fmt: skip
         """Forecast rows from ``start`` on; the earlier ones were forecast by a call before.
 
         After every chunk all is in order: a state may be saved, and what follows does not depend
-        on where chunks end.
+        on where chunks end. Unless they may end ``anywhere``, they do where no outcome is awaited
+        but by the next row: others cost time, for the run that awaits them is cut short.
         """
         base, total = self.seen - start, len(rows)
         has, answers = self._answers(rows, start)
         plan = self._plan(rows, base, has)
         before = np.concatenate(([0], np.cumsum(has)))
+        ends = _ends(plan, has)
         while start < total:
             stop = total if next_stop is None else min(next_stop(self) - base, total)
             stop = max(stop, start + 1)
+            if not anywhere:
+                stop = int(ends[np.searchsorted(ends, stop)])
             made = Made.room(stop - start, self.streams.classes)
             answered: list[tuple[Said, float]] = []
             done = start
@@ -215,7 +224,7 @@ class Engine:
                 (_key(rows, k), base + k if name is None else name)
                 for k, name in enumerate(rows.events)
             ]
-            _share(tokens, has, y, due, last)
+            _share(tokens, has, y, due, last, clock)
         known = np.maximum(np.searchsorted(clock, due, side="right"), last + 1)
         # the next row that is forecast
         following = np.full(total + 1, total + 1)
@@ -264,6 +273,9 @@ class Engine:
         if plan.tokens is None and stays[first] and _in_time(local[:first]):
             end = int(own[first])  # the rest waits, and is slower
             own, y, local, stays = own[:first], y[:first], local[:first], stays[:first]
+        if len(own) <= FEW and not (_in_time(local) and plan.tokens is None):
+            # a run has its costs: a row alone, whose outcome waits, is quicker
+            own, y, end, stays = own[:1], y[:1], int(own[0]) + 1, np.ones(1, np.bool_)
         names = self._names(plan, base, own, stays)
         in_time = names is None and _in_time(local)
         keys = None if rows.keys is None else [rows.keys[k] for k in own]
@@ -299,6 +311,16 @@ class Engine:
                 self._wait(token, Due(float(plan.due[k]), base + int(plan.last[k]), y, weight))
 
 
+def _ends(plan: Plan, has: NDArray[np.bool_]) -> Indices:
+    """Rows before which no outcome is awaited but by that row itself; and the end."""
+    total = len(plan.y)
+    late = np.flatnonzero(has & ~np.isnan(plan.y))
+    change = np.bincount(late + 1, minlength=total + 2).astype(np.int64)
+    change -= np.bincount(np.minimum(plan.known[late], total + 1), minlength=total + 2)
+    free = np.flatnonzero(np.cumsum(change)[:total] == 0)
+    return np.append(free, total)
+
+
 def _in_time(local: Indices) -> bool:
     """Whether there are rows, and each outcome is known before the next row."""
     return bool(len(local)) and bool((local == np.arange(1, len(local) + 1)).all())
@@ -309,9 +331,13 @@ def _key(rows: Rows, row: int) -> Any:
 
 
 def _share(
-    tokens: list[Token], has: NDArray[np.bool_], y: Vector, due: Vector, last: Indices
-) -> None:
-    """Give all rows of an event its outcome, its last row, and the moment when all is known."""
+    tokens: list[Token], has: NDArray[np.bool_], y: Vector, due: Vector, last: Indices,
+    clock: Vector,
+) -> None:  # fmt: skip
+    """Give all rows of an event its outcome, its last row, and the moment when all is known.
+
+    That is not before its last row, whenever the outcome itself was known.
+    """
     own = np.flatnonzero(has)
     codes, names = factorise([tokens[k] for k in own.tolist()])
     count = len(names)
@@ -328,5 +354,7 @@ def _share(
     moment, row = np.full(count, -np.inf), np.zeros(count, np.int64)
     np.maximum.at(moment, codes, due[own])
     np.maximum.at(row, codes, last[own])
+    several = np.bincount(codes, minlength=count) > 1
+    moment = np.where(several, np.maximum(moment, clock[row]), moment)
     y[own] = np.where(np.isfinite(least), least, np.nan)[codes]
     due[own], last[own] = moment[codes], row[codes]
