@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs reproduce reproduce-quick measured \
+.PHONY: help demo test check bench docs command-line reproduce reproduce-quick measured \
 	recalibrators tightness detection picture verify constraints clean
 
 help:  ## list the targets
@@ -16,8 +16,9 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-demo: $(INSTALLED)  ## a short tour on the command line
-	$(BIN)/fullswap demo
+demo: $(INSTALLED)  ## a short tour on real weather; its report goes to build/demo.html
+	mkdir -p build
+	$(BIN)/fullswap demo --report build/demo.html
 
 test: $(INSTALLED)  ## tests and documentation examples, without the slow ones
 	$(BIN)/python -m pytest -n auto --maxprocesses 2 --dist worksteal
@@ -33,7 +34,11 @@ bench: $(INSTALLED)  ## benchmarks, as ratios within one run
 	$(BIN)/python -m benchmarks
 
 docs: $(INSTALLED)  ## documentation site, into site/
-	$(BIN)/mkdocs build --strict
+	rm -rf site
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs site
+
+command-line: $(INSTALLED)  ## docs/reference/command-line.md, from what --help prints
+	$(BIN)/python docs/command_line.py
 
 reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or so; docs/measured.md follows
 	$(BIN)/python -m studies all --full --out build/full
@@ -50,8 +55,8 @@ measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
 	cp build/measured/page.md docs/measured.md
 	cp build/measured/figures/*.svg docs/figures/
 
-recalibrators: $(INSTALLED)  ## the comparison in docs/forecasting.md; DATA=folder of the public logs
-	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/forecasting.md
+recalibrators: $(INSTALLED)  ## the comparison in docs/recalibrators.md; DATA=folder of the public logs
+	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/recalibrators.md
 
 tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/guarantees.md
 	$(BIN)/python -m studies tightness --page docs/guarantees.md

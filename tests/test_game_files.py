@@ -1,4 +1,7 @@
-"""Gambit's file formats: every feature of the syntax, and every way to be damaged."""
+"""Gambit's file formats and arrays: every feature of the syntax, and every way to be damaged."""
+
+import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.extensive.tree import CHANCE
 from fullswap.games.files import efg, nfg, parse, read
 from fullswap.games.files.tokens import Scanner
+from fullswap.games.game import StructuredGame
 from fullswap.games.verify import verify
 from written_games import FILES, write
 
@@ -319,3 +323,140 @@ def test_deep_trees_are_read():
         0,
         2999,
     ]
+
+
+def test_players_keep_their_names():
+    assert parse(TREE).player_names == ("Ann", "Bob")
+    assert parse(PAYOFFS).player_names == ("one", "two")
+    assert parse(PAYOFFS.replace('"two"', '""')).player_names == ("one", "player 2")
+    assert parse('NFG 1 R "" { "solo" } { 2 } 1 0').player_names == ("solo", "nobody")
+    tree = 'EFG 2 R "" { "solo" } p "" 1 1 { "a" "b" } 0 t "" 1 "" { 1 } t "" 0'
+    assert parse(tree).player_names == ("solo", "nobody")
+
+
+# --- arrays in JSON and NPZ -------------------------------------------------------------------
+
+A, B = [[0.0, 7, 1], [2, 6, 1]], [[0.0, 2, 3], [7, 6, 5]]
+NAMES = {"name": "Duel", "players": ["Ann", "Bob"], "actions": [["x", "y"], ["a", "b", "c"]]}
+V, W = [[1.0, 0], [0, 2]], [[1.0, 1], [0, 3], [2, 0]]
+V2, W2 = [[1.0], [2]], [[3.0], [4], [5]]
+THREE = np.arange(72.0).reshape(3, 2, 3, 4)
+
+
+def tables_of(game):
+    return game.table([np.arange(s.size) for s in game.actions])
+
+
+@pytest.mark.parametrize("kind", ["json", "npz"])
+@pytest.mark.parametrize(
+    ("fields", "payoffs"),
+    [
+        ({"payoffs": [A, B]}, [A, B]),
+        ({"A": A, "B": B}, [A, B]),
+        ({"V": V, "W": W, "V2": V2, "W2": W2}, [np.dot(V, np.transpose(W)), np.outer(V2, W2)]),
+        ({"payoffs": THREE.tolist()}, THREE),
+    ],
+    ids=["payoffs", "matrices", "embeddings", "three players"],
+)
+def test_arrays_are_read(kind, fields, payoffs, tmp_path):
+    path = tmp_path / f"my_game.{kind}"
+    if kind == "json":
+        path.write_text(json.dumps(fields), encoding="utf-8")
+    else:
+        np.savez(path, **fields)
+    game = read(path)
+    for found, wanted in zip(tables_of(game), payoffs, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    assert game.name == "my_game" and game.player_names[0] == "player 1"
+    assert [s.name(0) for s in game.actions] == [1] * len(payoffs)
+    assert read(path, name="given").name == "given"
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_arrays_have_names(split, tmp_path):
+    path = tmp_path / "duel.npz"
+    ragged = {"actions_2": NAMES["actions"][1], "actions_1": NAMES["actions"][0]}
+    square = {"A": np.eye(2), "B": np.eye(2), "actions": [["x", "y"], ["a", "b"]]}
+    arrays = {"A": A, "B": B, **ragged} if split else square
+    np.savez(path, name="Duel", players=["Ann", "Bob"], **arrays)
+    games = [read(path), parse(json.dumps({"A": A, "B": B, **NAMES}))]
+    games.append(parse(json.dumps({"V": V, "W": W, "V2": V2, "W2": W2, **NAMES})))
+    for game in games:
+        assert game.name == "Duel" and game.player_names == ("Ann", "Bob")
+        assert [s.name(1) for s in game.actions] == ["y", "b"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("[1, 2]", "text: expected an object with fields such as payoffs, got a list"),
+        ('{"A": [[1]]', "text, line 1, column 12: expected JSON: "),
+        ("[" * 100_000, "text: expected JSON of arrays, got lists too deep"),
+        ({}, "expected payoffs, or A and B, or V, W, V2 and W2, got no field"),
+        ({"name": "x"}, "expected payoffs, or A and B, or V, W, V2 and W2, got name"),
+        ({"A": A, "payoffs": [A, B]}, "expected payoffs, or A and B.*got A, payoffs"),
+        ({"A": A}, "B must be given beside A, got none"),
+        ({"V": V, "W2": W2}, "W and V2 must be given beside V and W2"),
+        ({"payof": [A, B]}, "unknown field 'payof', did you mean 'payoffs'?"),
+        ({"A": A, "B": B, "zzz": 1}, "unknown field 'zzz'; known are payoffs, A, B"),
+        ({"A": A, "B": [[1, 2]]}, r"B must have shape \(2, 3\), got \(1, 2\)"),
+        ({"A": [[1, 2], [3]], "B": B}, "A must"),
+        ({"A": [["x"]], "B": [[1]]}, "A must"),
+        ({"A": [[float("nan")]], "B": [[1]]}, "A must be finite"),
+        ({"A": [], "B": []}, "A must"),
+        ({"A": None, "B": B}, "A must"),
+        ({"payoffs": 3}, "payoffs must be arrays of 2 to 32 players, got 3"),
+        ({"payoffs": [A]}, "payoffs must be arrays of 2 to 32 players, got 1"),
+        ({"payoffs": [A, A, A]}, r"payoffs\[0\] must have shape \(n_1, …, n_3\)"),
+        ({"payoffs": [A, V]}, r"payoffs\[1\] must have shape \(2, 3\) as payoffs\[0\]"),
+        ({"payoffs": [[[]], [[]]]}, r"payoffs\[0\] must have shape"),
+        ({"V": V, "W": V2, "V2": V2, "W2": W2}, r"W must have shape"),
+        ({"A": A, "B": B, "name": 3}, "name must be a text, got 3"),
+        ({"A": A, "B": B, "players": ["x"]}, "players must be 2 names, got 1"),
+        ({"A": A, "B": B, "players": "xy"}, "players must be a list of 2 names, got 'xy'"),
+        ({"A": A, "B": B, "players": [1, 2]}, "players must be a list of 2 names"),
+        ({"A": A, "B": B, "actions": [["x"]]}, "actions must be a list of names for each of 2"),
+        (
+            {"A": A, "B": B, "actions": [["x", "y"], ["a", "b"]]},
+            r"actions\[1\] must be 3 names, got 2",
+        ),
+    ],
+)
+def test_damaged_arrays_name_the_field(fields, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        parse(fields if isinstance(fields, str) else json.dumps(fields))
+    assert str(caught.value).startswith("text") and "\n" not in str(caught.value)
+
+
+def test_damaged_npz(tmp_path):
+    path = tmp_path / "game.npz"
+    np.savez(path, A=A, B=np.array([[1, None], [2, 3]], dtype=object))
+    with pytest.raises(ValueError, match="game.npz, field 'B': expected arrays of numpy's NPZ"):
+        read(path)
+    np.savez(path, A=A, B=B, actions_1=["x", "y"], actions_3=["x", "y"])
+    with pytest.raises(ValueError, match="expected fields actions_1, actions_2, got"):
+        read(path)
+    whole = path.read_bytes()
+    for cut in (3, 60, len(whole) // 2, len(whole) - 5):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ValueError, match="game.npz"):
+            read(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("A.npy", b"no array")
+    with pytest.raises(ValueError, match="game.npz"):
+        read(path)
+
+
+@given(data=st.binary(max_size=40))
+def test_any_bytes_after_the_mark_of_a_zip_are_a_value_error(data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("zip") / "x.npz"
+    path.write_bytes(b"PK\x03\x04" + data)
+    with pytest.raises(ValueError, match="x.npz"):
+        read(path)
+
+
+def test_a_game_refuses_names_of_another_number():
+    with pytest.raises(ValueError, match="player_names must be as long as actions"):
+        StructuredGame.from_embeddings(V, W, V2, W2, player_names=["Ann"])
+    with pytest.raises(ValueError, match="labels must be as long as"):
+        StructuredGame.from_embeddings(V, W, V2, W2, labels=[["x", "y"]])

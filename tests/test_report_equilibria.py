@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from fullswap.games import from_matrices, from_tensor, solve, verify, zoo
+from fullswap.games import StructuredGame, from_matrices, from_tensor, solve, verify, zoo
 from fullswap.report import joint_distribution, marginals
 from fullswap.report.style import VERMILION
 
@@ -113,9 +113,9 @@ def test_cells_and_strips_equal_slow_sums(shape, rows, swapped, seed):
 def test_pairs_of_three_players_are_told():
     found = random_profile(random_game((2, 3, 4), 1), 9, 1)
     figure = joint_distribution(found, players=(2, 1))
-    assert "players 2 and 1 of 3" in words(figure.axes[1])
-    assert figure.axes[0].get_ylabel().startswith("player 2: ")
-    assert figure.axes[0].get_xlabel().startswith("player 1: ")
+    assert "player 3 and player 2 of 3 players" in words(figure.axes[1])
+    assert figure.axes[0].get_ylabel().startswith("player 3: ")
+    assert figure.axes[0].get_xlabel().startswith("player 2: ")
 
 
 def test_without_labels_there_are_no_names_and_numbers():
@@ -202,6 +202,61 @@ def test_forty_actions_are_a_table_and_forty_one_are_not():
     assert len(names(joint_distribution(verify(*uniform(40))), "x")) == 40
     more = joint_distribution(verify(*uniform(41))).axes[0]
     assert len(more.collections[0].get_offsets()) == 41**2
+
+
+# --- Where something is ---------------------------------------------------------------------
+
+
+def large_game(size=3000):
+    """Ring games of this size with names for players and actions."""
+    angles = 2 * np.pi * np.arange(size) / size
+    ring = np.column_stack((np.cos(angles), np.sin(angles)))
+    labels = [[f"{who} {k}" for k in range(size)] for who in ("bid", "ask")]
+    return StructuredGame.from_embeddings(
+        ring, ring, ring, -ring, labels=labels, player_names=["buyer", "seller"]
+    )
+
+
+def clustered(count, tail=0, seed=1):
+    """A profile on some actions next to each other, and some more with hardly any probability."""
+    rng = np.random.default_rng(seed)
+    core = np.column_stack((1200 + rng.permutation(count), 2000 + rng.permutation(count)))
+    rare = rng.integers(0, 1000, (tail, 2))
+    weights = np.concatenate([np.full(count, 1.0), np.full(tail, 1e-4)])
+    return verify(large_game(), (np.vstack([core, rare]), weights / weights.sum()))
+
+
+@pytest.mark.parametrize("tail", [0, 60])
+def test_forty_of_three_thousand_actions_have_their_names(tail):
+    found = clustered(40, tail)
+    figure = joint_distribution(found)
+    assert names(figure, "y") == [f"bid {k}" for k in range(1200, 1240)]
+    assert names(figure, "x") == [f"ask {k}" for k in range(2000, 2040)]
+    label = figure.axes[0].get_ylabel()
+    assert label.startswith("buyer: 40 of 3,000 actions")
+    assert ("of the probability" in label) == (tail > 0)
+    for panel, who in zip(marginals(found).axes, ("buyer", "seller"), strict=True):
+        assert len(panel.patches) == 40 and panel.get_xlabel().startswith(f"{who}: 40 of 3,000")
+
+
+def test_an_axis_of_many_actions_ends_where_they_end():
+    figure = joint_distribution(clustered(100))
+    low, high = figure.axes[0].get_xlim()
+    assert 1980 < low < 2000 and 2099 < high < 2120
+    assert "shown: 2,000 to 2,099 of 0 to 2,999, numbered from 0" in figure.axes[0].get_xlabel()
+    panel = marginals(clustered(100)).axes[0]
+    assert panel.get_xlim()[0] > 1180 and panel.get_xlim()[1] < 1320
+
+
+def test_curves_are_shown_where_actions_are():
+    support = np.column_stack((np.linspace(0.3, 0.35, 5), np.linspace(0.1, 0.9, 5)))
+    found = verify(zoo.cournot(2), (support, np.full(5, 0.2)))
+    near, wide = marginals(found).axes
+    assert 0.28 < near.get_xlim()[0] < 0.3 and 0.35 < near.get_xlim()[1] < 0.37
+    assert "shown: 0.3 to 0.35 of 0 to 1" in near.get_xlabel()
+    assert wide.get_xlim() == (-0.02, 1.02) and "shown" not in wide.get_xlabel()
+    marked = marginals(found, marks={0: 0.9}).axes[0]
+    assert marked.get_xlim() == (-0.02, 1.02)  # the mark is seen as well
 
 
 # --- Marginals ----------------------------------------------------------------------------

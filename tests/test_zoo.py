@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 from fullswap.games import Curve, Vectors, verify, zoo
+from fullswap.games.zoo import listing
 from fullswap.metrics import calibration_error
 
 
@@ -48,6 +49,14 @@ def test_every_game_of_the_list_can_be_checked(name):
     checked = verify(game, (support, np.full(7, 1 / 7)))
     assert np.isfinite(checked.payoffs).all() and checked.gap >= 0
     assert all(s.describe(c[0]) for s, c in zip(game.actions, columns, strict=True))
+
+
+def test_every_game_and_argument_is_described():
+    assert list(listing.WORDS) == list(zoo.GAMES)
+    for name, make in zoo.GAMES.items():
+        found = listing.arguments(name, make)
+        assert {argument.name for argument in found} == set(listing.WORDS[name][1])
+        make(**{argument.name: argument.default for argument in found})
 
 
 # --- tables -----------------------------------------------------------------------------------

@@ -1,12 +1,20 @@
-"""fullswap: full-swap-regret learners, each with its guarantee as a number.
+"""fullswap: probabilities that can be taken at face value, whatever happens.
+
+``check`` says whether forecasts are calibrated, ``Recalibrator`` corrects those of a model,
+``Forecaster`` makes them alone, ``games.solve`` finds correlated equilibria, and
+``FullSwapLearner`` is what all of it rests on. Each comes with its guarantee as a number.
 
 Names load on first use, so that importing the package stays fast.
 
 Examples
 --------
 >>> import fullswap as fs
->>> fs.sets.Interval(0, 1).diameter
-1.0
+>>> said, happened = [0.9, 0.1] * 100, [1, 1, 1, 0, 0, 0, 1, 0, 1, 0] * 20
+>>> fs.check(happened, said).verdict
+'miscalibrated'
+>>> forecast = fs.Recalibrator(seed=1).predict(0.9)
+>>> 0 < forecast.issued < 1
+True
 """
 
 from __future__ import annotations
@@ -34,6 +42,7 @@ _HOMES = {
     "Record": "fullswap.base.records",
     "check": "fullswap.checking",
     "simulate": "fullswap.play",
+    "warm_up": "fullswap.warming",
 }
 _MODULES = (
     "adversaries",

@@ -50,7 +50,7 @@ def test_each_event_as_if_it_came_next(case):
     assert forecaster.to_json() == before
     assert len(many) == len(p)
     for t, row in enumerate(p):
-        mean = forecaster.copy().predict(row).mean
+        mean = forecaster.copy().predict(row[0] if forecaster.spec.models == 1 else row).mean
         np.testing.assert_array_equal(many.mean[t], mean)
 
 
@@ -136,7 +136,7 @@ def test_a_grown_forecaster_goes_on_after_a_restart():
     grown.add_class()
     p, y = events(3, 1, 30, vectors=True, seed=1)
     grown.run(p, y)
-    ticket = grown.predict(p[0])
+    ticket = grown.predict(p[0, 0])
     again = OneVsRest.from_json(grown.to_json())
     for one in (grown, again):
         one.update(2, ticket.id)

@@ -27,7 +27,7 @@ def test_constructor_refuses(arguments, named):
 @pytest.mark.parametrize(
     ("models", "p"),
     [
-        (1, 1.2), (1, -0.1), (1, math.nan), (1, [0.2, 0.3]), (1, "half"), (1, None), (1, [[0.1]]),
+        (1, 1.2), (1, -0.1), (1, math.nan), (1, [0.2, 1.3]), (1, "half"), (1, None), (1, [[[0.1]]]),
         (2, 0.5), (2, [0.5, 1.5]), (2, [math.nan, math.nan]), (2, [0.5, math.inf]), (2, [0.1] * 3),
     ],
 )  # fmt: skip
@@ -71,7 +71,7 @@ def test_update_refuses_and_changes_nothing(outcome):
     assert recalibrator.to_json() == before
 
 
-@pytest.mark.parametrize("p", [1, 0, np.float32(0.25), np.array(0.5), np.array([0.5]), True])
+@pytest.mark.parametrize("p", [1, 0, np.float32(0.25), np.array(0.5), "25%", True])
 def test_numbers_of_any_kind_serve(p):
     assert 0 <= Recalibrator().predict(p).issued <= 1
 

@@ -213,7 +213,7 @@ def test_forecasts_lie_on_one_simplex():
     "p",
     [
         0.5, [0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.5, math.nan], "abc",
-        [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], [math.inf, 0, 0],
+        [[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]], [math.inf, 0, 0],
     ],
 )  # fmt: skip
 def test_predict_refuses_and_changes_nothing(p):

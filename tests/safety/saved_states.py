@@ -46,7 +46,8 @@ def context(forecaster: OnlineForecaster, rng: np.random.Generator) -> tuple:
         p[0] = np.eye(spec.classes)[rng.integers(spec.classes)]
     if spec.models > 1 and rng.random() < 0.5:
         p[rng.integers(spec.models)] = np.nan
-    return (p[:, 1],) if spec.classes == 2 else (p,)
+    own = p[:, 1] if spec.classes == 2 else p
+    return (own[0] if spec.models == 1 else own,)  # with one axis more it would be many events
 
 
 def outcome(forecaster: OnlineForecaster, rng: np.random.Generator) -> float | int:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fullswap.demo.weather import read_rain
 from studies import picture
 from studies.__main__ import main
 from studies.report.page import svg
@@ -30,8 +31,9 @@ def test_dots_are_means_over_tenths():
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
 def test_the_caption_says_what_is_shown(page):
-    said, rained = picture.forecasts()
-    means, rates, days = picture.dots(said, rained)
+    rain = read_rain()
+    means, rates, days = picture.dots(rain.said, rain.happened)
     most = int(days.argmax())
     words = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     assert f"{100 * means[most]:.0f} %, it rained on {100 * rates[most]:.0f} %" in words
+    assert f"on {len(rain.said):,} days" in words

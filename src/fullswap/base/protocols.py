@@ -40,7 +40,7 @@ class SparseRows:
         return dense
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mixture:
     """A distribution with finite support: what a learner plays in one round.
 
@@ -51,6 +51,11 @@ class Mixture:
     points: Points
     weights: Vector
     indices: Indices | None = None
+
+    def __repr__(self) -> str:
+        count = len(self.weights)
+        mean = ", ".join(f"{value:.4g}" for value in self.mean)
+        return f"<Mixture of {count:,} point{'' if count == 1 else 's'}, mean ({mean})>"
 
     @property
     def mean(self) -> Vector:

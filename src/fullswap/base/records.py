@@ -19,9 +19,9 @@ from fullswap.base import checks
 from fullswap.base.protocols import ConvexSet, Indices, Loss, Mixture, Points, Vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
-    """T rounds of play.
+    """T rounds of play; ``to_frame`` gives them as a table.
 
     Shapes are checked, entries are not: the loop that wrote the record has checked them, and
     metrics check what they read.
@@ -61,6 +61,11 @@ class Record:
     def __len__(self) -> int:
         return len(self.indices)
 
+    def __repr__(self) -> str:
+        kind = "forecasts" if self.losses is None else "rounds"
+        sizes = f"each of up to {self.indices.shape[1]} among {len(self.points):,} points"
+        return f"<Record: {len(self):,} {kind}, {sizes}>"
+
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """Probabilities of all the points of each round, shape (T, k)."""
@@ -95,6 +100,76 @@ class Record:
         columns = np.where(reached[:, -1], np.argmax(reached, axis=1), last)
         drawn: NDArray[np.float64] = self.points[self.indices[np.arange(len(self)), columns]]
         return drawn
+
+    @cached_property
+    def loss(self) -> Vector | None:
+        """Mean loss of the mixture in every round, shape (T,); None for forecasters."""
+        if self.losses is None:
+            return None
+        if isinstance(self.losses, np.ndarray):  # a·‖x‖² + ⟨b, x⟩ + c
+            a, b, c = self.losses[:, 0], self.losses[:, 1:-1], self.losses[:, -1]
+            square = np.square(self.points).sum(axis=1)
+            squares = (self.weights * square[self.indices]).sum(axis=1)
+            return np.asarray(a * squares + (b * self.mean).sum(axis=1) + c)
+        pairs = zip(self.losses, self.indices, self.weights, strict=True)
+        means = [own @ loss.value(self.points[places]) for loss, places, own in pairs]
+        return np.array(means, dtype=float)
+
+    def to_frame(self, *, long: bool = False, backend: Any = "pandas") -> Any:
+        """The rounds as a frame: pandas, or another that narwhals knows (polars, pyarrow).
+
+        Parameters
+        ----------
+        long
+            False: one row a round, with its mean, the number of points mixed, what was issued and
+            the loss. True: one row for each point of each round, with its probability.
+        backend
+            Library of the frame.
+
+        Returns
+        -------
+        frame
+            Columns ``round`` (from 1); ``mean``, or ``mean_1`` … for vectors; ``support``;
+            ``issued`` (or ``issued_1`` …) if points were drawn; ``loss`` if losses are known.
+            Long: ``round``, ``point`` (or ``point_1`` …), ``weight``, and whether it was
+            ``issued``.
+
+        Examples
+        --------
+        >>> record = Record.of_forecasts([0.25, 0.75], [[0, 1]] * 2, [[0.5, 0.5], [1, 0]], [1, 0])
+        >>> record.to_frame()
+           round   mean  support  issued
+        0      1  0.500        2    0.75
+        1      2  0.250        1    0.25
+        >>> record.to_frame(long=True)
+           round  point  weight  issued
+        0      1   0.25     0.5   False
+        1      1   0.75     0.5    True
+        2      2   0.25     1.0    True
+        """
+        try:
+            import narwhals
+        except ImportError:
+            raise ImportError("to_frame needs its extra: pip install 'fullswap[frames]'") from None
+        columns = self._points_played() if long else self._rounds_played()
+        return narwhals.from_dict(columns, backend=backend).to_native()
+
+    def _rounds_played(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"round": np.arange(1, len(self) + 1)}
+        columns |= _named("mean", self.mean)
+        columns["support"] = (self.weights > 0).sum(axis=1)
+        if self.issued_indices is not None:
+            columns |= _named("issued", self.issued)
+        return columns if self.loss is None else columns | {"loss": self.loss}
+
+    def _points_played(self) -> dict[str, Any]:
+        rounds, places = np.nonzero(self.weights > 0)
+        chosen = self.indices[rounds, places]
+        columns: dict[str, Any] = {"round": rounds + 1, **_named("point", self.points[chosen])}
+        columns["weight"] = self.weights[rounds, places]
+        if self.issued_indices is not None:
+            columns["issued"] = chosen == self.issued_indices[rounds]
+        return columns
 
     @property
     def coefficients(self) -> Points | None:
@@ -172,3 +247,10 @@ class Record:
             padded_weights[filled] = np.concatenate([np.asarray(row) for row in weights])
         met = losses if isinstance(losses, np.ndarray) else tuple(losses)
         return cls(points, padded_indices, padded_weights, losses=met, **play)
+
+
+def _named(name: str, values: NDArray[np.float64]) -> dict[str, Any]:
+    """One column, or one for each coordinate of vectors, counted from 1."""
+    if values.ndim == 1 or values.shape[1] == 1:
+        return {name: values.ravel()}
+    return {f"{name}_{k}": column for k, column in enumerate(values.T, 1)}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.certificates.card import html_of, line_of
 from fullswap.certificates.decisions import (
     Decision,
     Table,
@@ -30,7 +31,7 @@ IN_POINTS = (
 """Quantities that are about how far forecasts are off."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """What was measured in a run beside what was guaranteed.
 
@@ -226,3 +227,9 @@ class Certificate:
 
     def __str__(self) -> str:
         return words_of(self)
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {line_of(self)}>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)

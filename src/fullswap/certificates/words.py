@@ -23,7 +23,10 @@ CONDITIONS = {
     ),
     Subject.DISTRIBUTIONS: "For the distributions, not for draws from them, and in every run.",
 }
-ABOVE = " This run is above what is guaranteed: luck of our own draws, or they were foreseen."
+ABOVE = (
+    " This run is above what is guaranteed on average: bad luck with our own draws, or somebody "
+    "foresaw them."
+)
 BROKEN = " This run is above what is guaranteed, which cannot be: please report it."
 OTHER_EVENTS = (
     " Nor may that draw influence how often the event is forecast, or the outcomes of others that "
@@ -213,8 +216,8 @@ def _ahead(c: Certificate) -> str:
 
 def _remedy(c: Certificate) -> str:
     if c.late:
-        return "with labels this late it takes more events, or a forecaster for each lead time"
-    return "more events, a coarser step or a given horizon make one"
+        return "labels this late need more events, or a forecaster for each lead time"
+    return "a useful one needs more events, a coarser step or a given horizon"
 
 
 def _lateness(c: Certificate) -> list[str]:

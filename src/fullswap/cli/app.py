@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -20,7 +22,8 @@ from fullswap.cli.warm_up import warm_up
 
 ABOUT = (
     "Probabilities that you can take at their word: of the events called 30 % likely, about 30 % "
-    "happen. Check a log of forecasts, improve it, and solve games, each answer with its guarantee."
+    "happen. Check a log of forecasts, improve it, solve a game."
+    "\n\nTo begin with: fullswap demo, or fullswap check LOG.csv with a log of your own."
 )
 
 
@@ -61,13 +64,15 @@ def run(arguments: list[str]) -> NoReturn:
     if sys.stdout is None:
         fail("standard output is closed: there is nowhere to write the answer")
         sys.exit(TROUBLE)
+    # numba would write an escape sequence at the end, even where none is wanted
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     code: Any = TROUBLE
     with answered(""):
         try:
             code = app().main(arguments, prog_name="fullswap", standalone_mode=False)
         except SystemExit as stop:
             # where nobody reads the help, typer leaves with 1, which means "no" here
-            if isinstance(stop.__context__, BrokenPipeError):
+            if stop.code == 1 and isinstance(stop.__context__, BrokenPipeError):
                 stop_writing(stop.__context__)
             raise
         except OSError as error:  # of help: commands answer for themselves
@@ -84,11 +89,19 @@ def _refuse(error: Any) -> None:
     """What was wrong in a call, and a hint, in one line."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "fullswap"
-    message = error.format_message().rstrip(".").replace(". Did", ", did")
-    message = message[:1].lower() + message[1:]
-    wrong = getattr(error, "option_name", None)
-    if wrong and context and hasattr(error, "possibilities"):
+    message = error.format_message().rstrip(".")
+    command = re.match("No such command '(.*?)'", message)
+    if command and context:
+        message = f"no command {command[1]}{_nearest(command[1], context.command.commands)}"
+    elif context and hasattr(error, "possibilities"):  # of an option
         known = [name for param in context.command.get_params(context) for name in param.opts]
-        near = get_close_matches(wrong, known, 1, 0.5)
-        message = f"no option {wrong}" + (f", did you mean {near[0]}?" if near else "")
+        message = f"no option {error.option_name}{_nearest(error.option_name, known)}"
+    message = message[:1].lower() + message[1:]
     fail(f"{message} (see {path} --help)", path.removeprefix("fullswap").strip())
+
+
+def _nearest(wrong: str, known: Iterable[str]) -> str:
+    """The name that may have been meant; dashes are the same for all options."""
+    bare = {name.lstrip("-"): name for name in known}
+    near = get_close_matches(wrong.lstrip("-"), bare, 1)
+    return f", did you mean {bare[near[0]]}?" if near else ""

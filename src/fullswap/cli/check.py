@@ -8,7 +8,14 @@ from typing import Any
 import typer
 
 from fullswap.cli.options import JSON, OUTPUT, QUIET
-from fullswap.cli.output import answered, in_shell, progress_wanted, refuse_unwritable, say
+from fullswap.cli.output import (
+    answered,
+    in_shell,
+    laid_out,
+    progress_wanted,
+    refuse_unwritable,
+    say,
+)
 
 VERDICTS = ("never", "miscalibrated", "any")
 COLUMNS, READING, ANSWER = "Columns of the log", "How to read it", "What counts"
@@ -107,7 +114,7 @@ def check(
         if report is not None:
             answer.report(report)
         written = "" if report is None else f"\n\nReport: {report}"
-        text = answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written
+        text = answer.to_json(indent=2) if as_json else laid_out(in_shell(str(answer))) + written
         say(text, "check")
     if (fail_on == "miscalibrated" and answer.miscalibrated) or (fail_on == "any" and _any(answer)):
         raise typer.Exit(1)

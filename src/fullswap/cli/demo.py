@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from fullswap.cli.options import JSON, OUTPUT, QUIET
-from fullswap.cli.output import answered, progress_wanted, refuse_unwritable, say, styled, table
+from fullswap.cli.output import (
+    answered,
+    bold,
+    laid_out,
+    progress_wanted,
+    refuse_unwritable,
+    say,
+    table,
+    width,
+)
 
 if TYPE_CHECKING:
     from fullswap.demo import Tour
 
 REPORT = "fullswap-demo.html"
+WIDEST = 100
+"""Columns of the picture."""
 
 
 def demo(
@@ -74,10 +83,10 @@ def _tell(tour: Tour, page: Path, quiet: bool) -> None:
         if quiet:
             _say(headline)
             continue
-        say(f"\n{_bold(f'{number}. {title}')}", "demo")
+        say(f"\n{bold(f'{number}. {title}')}", "demo")
         _say(headline)
         for block in more:
-            say(f"\n{block}" if "\n" in block else _wrapped(block), "demo")
+            say(f"\n{block}" if "\n" in block else laid_out(block), "demo")
     tour.report(page)
     _say(f"{'' if quiet else chr(10)}Report: {page}")
 
@@ -167,7 +176,9 @@ def _picture(tour: Tour) -> str:
     except UnicodeEncodeError:
         marks = ASCII
     rain = tour.rain
-    lines = reliability_lines(rain.said, tour.issued, rain.happened, _width(), marks)
+    lines = reliability_lines(
+        rain.said, tour.issued, rain.happened, min(width(), WIDEST) - 2, marks
+    )
     return "\n".join([*lines, f"{marks[1]} said   {marks[0]} happened   scale: 0 % to 100 %"])
 
 
@@ -178,20 +189,4 @@ def _bound(share: float | None) -> str:
 
 
 def _say(text: str) -> None:
-    say(_wrapped(text), "demo")
-
-
-def _wrapped(text: str) -> str:
-    """As wide as the terminal; in one line in a pipe."""
-    if not sys.stdout.isatty():
-        return text
-    start = text[: len(text) - len(text.lstrip("\n"))]
-    return start + textwrap.fill(text.strip(), _width())
-
-
-def _width() -> int:
-    return min(shutil.get_terminal_size().columns, 88) - 2
-
-
-def _bold(text: str) -> str:
-    return f"\033[1m{text}\033[0m" if styled() else text
+    say(laid_out(text), "demo")

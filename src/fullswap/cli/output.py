@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -27,6 +29,7 @@ OPENING = re.compile(
     r"^(by|delay|due|event|gap|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
     r"seed|step|time|together|tolerance|y) must "
 )
+LABELLED = re.compile(r"(\S+(?: \S+)*)(\s{2,})(\S+(?: \S+)*)")
 
 
 def in_shell(text: str) -> str:
@@ -170,14 +173,37 @@ def print_table(
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The text of a table, as standard output shows it."""
+    """The text of a table, as standard output shows it: folded only where a terminal is too narrow.
+
+    Examples
+    --------
+    >>> print(table("Games", ["name", "players"], [["ring", "2"], ["auction", "2"]]))
+    Games
+    name     players
+    -------  -------
+    ring           2
+    auction        2
+    """
     numeric = [all(_is_number(row[k]) for row in rows) for k in range(len(columns))]
-    if not styled():
-        return _plain(title, columns, rows, numeric)
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    if sys.stdout.isatty() and sum(widths) + 2 * len(widths) - 2 > width():
+        return _folded(title, columns, rows, numeric)
+
+    def line(cells: Sequence[str]) -> str:
+        placed = zip(cells, widths, numeric, strict=True)
+        return "  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in placed).rstrip()
+
+    head = [bold(text) for text in (title, line(columns)) if text]
+    return "\n".join([*head, line(["-" * wide for wide in widths]), *map(line, rows)])
+
+
+def _folded(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: list[bool]
+) -> str:
     from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name, right in zip(columns, numeric, strict=True):
         made.add_column(name, justify="right" if right else "left")
     for row in rows:
@@ -185,20 +211,40 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     screen = console()
     with screen.capture() as caught:
         screen.print(made)
-    return caught.get().rstrip()
+    lines = [line.rstrip() for line in caught.get().splitlines()]
+    return "\n".join([*([bold(title)] if title else []), *lines])
 
 
-def _plain(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: list[bool]
-) -> str:
-    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+def laid_out(text: str) -> str:
+    """Words for people: on a terminal, long lines are folded at words, and labels are bold.
 
-    def line(cells: Sequence[str]) -> str:
-        placed = zip(cells, widths, numeric, strict=True)
-        return "  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in placed).rstrip()
+    A label is what stands before a gap, "How far off    3 points"; lines of tables, which have
+    several gaps, are left as they are.
+    """
+    return "\n".join(map(_laid_line, text.splitlines())) if sys.stdout.isatty() else text
 
-    ruled = line(["-" * width for width in widths])
-    return "\n".join([*([title] if title else []), line(columns), ruled, *map(line, rows)])
+
+def _laid_line(line: str) -> str:
+    match = LABELLED.fullmatch(line)
+    label, gap = (match[1], match[2]) if match else ("", "")
+    if match is None and "  " in line.strip():
+        return line
+    hanging = " " * len(label + gap)
+    folded = textwrap.fill(
+        line, width() - 1, subsequent_indent=hanging, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return bold(label) + folded[len(label) :] if label else folded
+
+
+def width() -> int:
+    """Columns of the terminal; 80 where there is none."""
+    return shutil.get_terminal_size().columns
+
+
+def bold(text: str) -> str:
+    """In bold type where that is wanted."""
+    return f"\033[1m{text}\033[0m" if styled() else text
 
 
 def _is_number(cell: str) -> bool:

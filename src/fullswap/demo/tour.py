@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from fullswap.base.extras import is_installed
 from fullswap.base.files import write_text
 from fullswap.base.protocols import Vector
 from fullswap.certificates import Certificate
@@ -37,7 +37,7 @@ class Tour:
     """
 
     def __init__(self, seed: int = 0) -> None:
-        if not all(find_spec(module) for module in ("vega_datasets", "matplotlib", "jinja2")):
+        if not all(is_installed(module) for module in ("vega_datasets", "matplotlib", "jinja2")):
             raise ImportError(EXTRA)
         self.seed = seed
         self.rain: Rain = read_rain()

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base.extras import is_installed
 from fullswap.base.protocols import Points, Vector
 
 EXTRA = "fullswap demo needs its extra: pip install 'fullswap[demo]'"
@@ -49,7 +50,7 @@ def read_rain() -> Rain:
 
 def _file() -> Path:
     """The file of the installed package, which is not imported: it would load pandas."""
-    found = find_spec("vega_datasets")
+    found = find_spec("vega_datasets") if is_installed("vega_datasets") else None
     if found is None or not found.submodule_search_locations:
         raise ImportError(EXTRA)
     return Path(found.submodule_search_locations[0]) / FILE

@@ -13,33 +13,33 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.draws import Draws, stream_of
 from fullswap.base.files import write_text
-from fullswap.base.keys import Keyed, event_name, event_names, key_of, plain_key
-from fullswap.base.protocols import Indices, Vector
+from fullswap.base.keys import Keyed, event_name, event_names
+from fullswap.base.protocols import Indices
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
+from fullswap.forecasting.bank_state import bank_of, text_of
 from fullswap.forecasting.base import OnlineForecaster
-from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.events import (
-    known_rows,
-    moments_of,
-    refuse_sibling,
-    run_rows,
-    values_of,
-)
+from fullswap.forecasting.contexts import event_of
+from fullswap.forecasting.events import refuse_sibling, values_of
 from fullswap.forecasting.guarantees import first_certificate_of
-from fullswap.forecasting.inputs import event_of, scales_of
-from fullswap.forecasting.multiclass import MulticlassForecaster
-from fullswap.forecasting.recalibrator import Recalibrator
-from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
-from fullswap.online.loop import Recorded, record_of, recorded_of, run_events
-from fullswap.online.pending import Pending
+from fullswap.forecasting.inputs import scales_of
+from fullswap.forecasting.running import Answered, Answers, Home, Log, run_log
+from fullswap.online.loop import record_of
+from fullswap.online.pending import NAMES, Pending
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
-from fullswap.online.stream import Stream, is_fresh, watch
+from fullswap.online.stream import Stream, is_fresh
 from fullswap.online.tickets import Forecast
 
-FIELDS = frozenset({"spec", "forecaster", "seed", "streams"})
-"""Of a saved state."""
+Found = tuple[Stream, list[Forecast]]
+"""Forecasts of one event that wait, and their stream."""
+
+
+class UnknownKey(KeyError, ValueError):
+    """No stream has this key."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class Bank(Keyed):
@@ -73,7 +73,8 @@ class Bank(Keyed):
         self._seed = pattern._stream.draws.seed
         self._rows = Rows(pattern._stream.kind, self._seed, [])
         self._places: dict[Any, int] = {}
-        self._pending: dict[int, Pending] = {}
+        self._waiting: dict[int, Stream] = {}
+        """Streams with forecasts that wait, by place."""
 
     # --- streams ----------------------------------------------------------------------------------
 
@@ -90,7 +91,7 @@ class Bank(Keyed):
     @property
     def pending(self) -> tuple[Forecast, ...]:
         """Forecasts that wait for their outcome, stream by stream."""
-        return tuple(ticket for pending in self._pending.values() for ticket in pending)
+        return tuple(ticket for stream in self._waiting.values() for ticket in stream.pending)
 
     def __getitem__(self, key: Any) -> OnlineForecaster:
         """A forecaster that goes on from where this stream is; the bank does not follow it."""
@@ -105,20 +106,33 @@ class Bank(Keyed):
     def blank(self, key: Any) -> OnlineForecaster:
         """The forecaster as which the stream of this key begins."""
         other = object.__new__(type(self._pattern))
-        other._adopt(self.spec, Draws(self._seed, stream_of(key)))
+        other._adopt(self.spec, Draws(self._seed, stream_of(key)), self._pattern.labels)
         return other
 
     def _stream(self, key: Any) -> Stream:
         try:
             place = self._places[key]
         except (KeyError, TypeError):
-            raise KeyError(f"no stream has the key {key!r}") from None
-        pending = self._pending.get(place)
-        draws = Draws(self._seed, stream_of(key))
-        return Stream(self._rows, draws, Pending() if pending is None else pending, place, (key,))
+            raise UnknownKey(f"no stream has the key {key!r}") from None
+        held = self._waiting.get(place)
+        if held is not None:
+            return held
+        return Stream(self._rows, Draws(self._seed, stream_of(key)), Pending(), place, (key,))
+
+    def _open(self, key: Any) -> Stream:
+        """The stream of a key, in which forecasts may wait from now on."""
+        stream = self._stream(key)
+        self._waiting.setdefault(stream.index, stream)
+        return stream
+
+    def _forget_idle(self, *streams: Stream) -> None:
+        """Streams in which nothing waits any longer; all are looked at if none is given."""
+        for stream in streams or tuple(self._waiting.values()):
+            if not stream.pending.tickets:
+                self._waiting.pop(stream.index, None)
 
     def _streams(self, keys: Any) -> Indices:
-        """The streams of these keys; blank ones for those that are new."""
+        """The places of these keys; blank rows for those that are new."""
         own = _listed(keys)
         try:
             return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
@@ -149,6 +163,7 @@ class Bank(Keyed):
         sample_weight: Any = None,
         event: Any = None,
         known: Any = None,
+        answers: Answers | None = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -158,103 +173,29 @@ class Bank(Keyed):
         ``run``: outcomes, or probabilities and outcomes. ``event`` names the event of each row;
         the same name in two streams is two events. ``known`` says when outcomes came, if they came
         late, in rows of all streams: that of row i is learnt just before row ``known[i]``.
+        ``answers``: outcomes of events that wait already and become known in the course of this
+        run.
         """
         contexts, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
-        keys, progress = _listed(keys), checks.flag("progress", progress)
-        checks.same_length("keys", keys, "outcomes", len(outcomes))
-        scales = scales_of(sample_weight, len(outcomes), self.spec.max_weight)
-        names = event_names(event, len(outcomes))
-        late = None if known is None else known_rows(known, outcomes)
-        again = names is not None and self._are_met_again(keys, names)
-        moments = moments_of(names, keys, outcomes, scales, late) if again else late
-        streams = self._streams(keys)
-        waiting = {}
-        if self._pending:
-            own = {place: key for key, place in self._places.items()}
-            waiting = {place: self._stream(own[place]) for place in self._pending}
+        own, progress = _listed(keys), checks.flag("progress", progress)
+        checks.same_length("keys", own, "outcomes", len(outcomes))
+        most = self.spec.max_weight
+        answered = Answered.of(
+            answers, len(outcomes), self._stream, self._pattern._outcomes, most, keyed=True
+        )
+        log = Log.of(contexts, outcomes, sample_weight, most, event, known, own, answered)
+        moments = log.moments_if_events_return(
+            [(stream.key[0], stream.pending) for stream in self._waiting.values()]
+        )
+        home = Home(self._rows, self._streams(own), self._waiting, lambda t: self._open(own[t]))
         try:
-            if moments is not None and not again:
-                recorded = self._run_late(
-                    keys, names, streams, moments, contexts, outcomes, scales, record, progress
-                )
-            elif moments is None:
-                recorded = run_events(
-                    self._rows, streams, contexts, outcomes, scales, record, progress,
-                    watch(waiting, streams, scales),
-                )  # fmt: skip
-            else:
-                recorded = self._run_rows(
-                    keys, names or [], moments, contexts, outcomes, scales, record, progress
-                )
-        except BaseException:
-            for stream in waiting.values():
-                stream.settle()
-            raise
+            recorded = run_log(log, home, moments, record, progress)
+        finally:
+            self._forget_idle()
         if recorded is None:
             return None
         kind = self._rows.kind
         return record_of(kind, kind.level_in_view(recorded[2]), recorded)
-
-    def _are_met_again(self, keys: list[Any], names: list[Any]) -> bool:
-        """Whether one of these events has forecasts that wait, or comes twice in its stream."""
-        try:
-            own = [pair for pair in zip(keys, names, strict=True) if pair[1] is not None]
-            met = set(own)
-        except TypeError:
-            checks.refuse("keys", "be texts, numbers, or tuples of such", keys)
-        held = {(t.key[0], t.event) for t in self.pending if t.event is not None}
-        return len(met) < len(own) or not met.isdisjoint(held)
-
-    def _run_rows(
-        self, keys: list[Any], names: list[Any], moments: Indices, contexts: Any, outcomes: Any,
-        scales: Vector, record: bool, progress: bool | None,
-    ) -> Recorded | None:  # fmt: skip
-        """A log in which events come back: the loop of ``predict`` and ``resolve``."""
-        values = values_of(outcomes)
-
-        def predict(t: int) -> Forecast:
-            return self._predict(keys[t], event_of(contexts, t), names[t])
-
-        def resolve(t: int, ticket: Forecast) -> None:
-            stream = self._stream(keys[t])
-            own = [ticket] if names[t] is None else stream.pending.of_event(names[t])
-            self._resolve(stream, own, values[t], float(scales[t]) if len(scales) else 1.0)
-
-        tickets = run_rows(moments, predict, resolve, record, progress)
-        return recorded_of(self._rows.kind, tickets) if record else None
-
-    def _run_late(
-        self, keys: list[Any], names: list[Any] | None, streams: Indices, moments: Indices,
-        contexts: Any, outcomes: Any, scales: Vector, record: bool, progress: bool | None,
-    ) -> Recorded | None:  # fmt: skip
-        """A log in which outcomes come late and no event comes back, in compiled code."""
-        from fullswap.online.late import LateRun
-
-        run = LateRun(self._rows, streams, moments, self._pending)
-
-        def wait() -> None:
-            for stream, tickets in run.tickets(names, keys).items():
-                self._pending.setdefault(stream, Pending()).restore(*tickets)
-
-        try:
-            recorded = run.run(contexts, outcomes, scales, record, progress)
-            wait()
-        except BaseException:
-            wait()
-            raise
-        return recorded
-
-    def _predict(self, key: Any, context: Any, event: Any) -> Forecast:
-        self._pending.setdefault(self._places[key], Pending())
-        return self._stream(key).predict(context, event)
-
-    def _resolve(self, stream: Stream, tickets: list[Forecast], value: Any, scale: float) -> None:
-        stream.resolve(tickets, value, scale)
-        self._forget_if_none_waits(stream)
-
-    def _forget_if_none_waits(self, stream: Stream) -> None:
-        if not stream.pending.tickets:
-            self._pending.pop(stream.index, None)
 
     def predict(self, keys: Sequence[Any], *columns: Any, event: Any = None) -> list[Forecast]:
         """Forecast one event of each of these streams; ``columns`` as for ``run``, no outcomes.
@@ -268,22 +209,23 @@ class Bank(Keyed):
         names = event_names(event, len(own)) or [None] * len(own)
         self._streams(own)
         return [
-            self._predict(key, event_of(contexts, k), name)
+            self._open(key).predict(event_of(contexts, k), name)
             for k, (key, name) in enumerate(zip(own, names, strict=True))
         ]
 
-    def update(
-        self, forecasts: Sequence[Forecast], outcomes: Any, sample_weight: Any = None
-    ) -> None:
+    def update(self, forecasts: Sequence[Any], outcomes: Any, sample_weight: Any = None) -> None:
         """Learn the outcomes of forecasts that this bank made, in the given order.
 
-        All of them are checked before any is learnt.
+        In place of a forecast, the name of its event, a text or a tuple, if no other forecast of
+        the bank waits under this name. All are checked before any is learnt.
         """
-        found = [self._find(forecast) for forecast in forecasts]
-        for _, ticket in found:
-            refuse_sibling(ticket)
-        waiting = [(stream, [ticket]) for stream, ticket in found]
-        self._learn("forecasts", forecasts, waiting, outcomes, sample_weight)
+        if isinstance(forecasts, str | Forecast):
+            checks.refuse("forecasts", "be a list of forecasts, or of names of events", forecasts)
+        own = list(forecasts)
+        found = self._find(own)
+        for stream, (ticket,) in found:
+            refuse_sibling(ticket, stream.pending)
+        self._learn("forecasts", own, found, outcomes, sample_weight)
 
     def resolve(
         self, keys: Sequence[Any], events: Sequence[Any], outcomes: Any, sample_weight: Any = None
@@ -300,9 +242,8 @@ class Bank(Keyed):
         self._learn("events", events, found, outcomes, sample_weight)
 
     def _learn(
-        self, name: str, given: Any, found: list[tuple[Stream, list[Forecast]]], outcomes: Any,
-        sample_weight: Any,
-    ) -> None:  # fmt: skip
+        self, name: str, given: Any, found: list[Found], outcomes: Any, sample_weight: Any
+    ) -> None:
         """Outcomes of forecasts, or of events, that were found to wait."""
         array = self._pattern._outcomes(outcomes)
         checks.same_length(name, given, "outcomes", len(array))
@@ -311,27 +252,54 @@ class Bank(Keyed):
             checks.refuse(name, "be distinct", given)
         values = values_of(array)
         for k, (stream, tickets) in enumerate(found):
-            self._resolve(stream, tickets, values[k], float(scales[k]) if len(scales) else 1.0)
+            stream.resolve(tickets, values[k], float(scales[k]) if len(scales) else 1.0)
+            self._forget_idle(stream)
+
+    def is_pending(self, key: Any, event: Any) -> bool:
+        """Whether forecasts of this event wait in the stream of this key."""
+        name = event_name(event)
+        return key in self._places and name in self._stream(key).pending.known_events()
 
     def drop(self, forecast: Any = None, *, key: Any = None, event: Any = None) -> None:
-        """The outcome of this forecast, or event of a key, will never come: learn nothing."""
+        """The outcome of this forecast, or event of a key, will never come: learn nothing.
+
+        ``forecast`` may be the name of an event, as for ``update``.
+        """
         if event is not None and forecast is not None:
             checks.refuse("forecast", "be left out where event is given", forecast)
         if event is None:
-            stream, ticket = self._find(forecast)
-            stream.pending.drop([ticket])
+            ((stream, tickets),) = self._find([forecast])
         else:
             if key is None:
                 checks.refuse("key", "be given where event is", key)
             stream = self._stream(key)
-            stream.pending.drop(stream.pending.of_event(event_name(event)))
-        self._forget_if_none_waits(stream)
+            tickets = stream.pending.of_event(event_name(event))
+        stream.pending.drop(tickets)
+        self._forget_idle(stream)
 
-    def _find(self, forecast: Any) -> tuple[Stream, Forecast]:
-        if not isinstance(forecast, Forecast) or forecast.key is None:
-            checks.refuse("forecast", "be a forecast of this bank", forecast)
-        stream = self._stream(forecast.key[0])
-        return stream, stream.find(forecast)
+    def _find(self, forecasts: list[Any]) -> list[Found]:
+        """What is meant by these forecasts, or names of events with one forecast each."""
+        named: dict[Any, list[Stream]] = {}
+        if any(isinstance(forecast, NAMES) for forecast in forecasts):
+            for stream in self._waiting.values():
+                for name in stream.pending.known_events():
+                    named.setdefault(name, []).append(stream)
+        found = []
+        for forecast in forecasts:
+            if isinstance(forecast, NAMES):
+                own = named.get(event_name(forecast), [])
+                if len(own) != 1:
+                    where = "waits under no key" if not own else f"waits under {len(own)} keys"
+                    rule = "be a name that waits under one key (else: resolve)"
+                    raise ValueError(f"forecast must {rule}, got {forecast!r}, which {where}")
+                found.append((own[0], [own[0].find(forecast)]))
+                continue
+            if not isinstance(forecast, Forecast) or forecast.key is None:
+                rule = "be a forecast of this bank, or the name of its event"
+                checks.refuse("forecast", rule, forecast)
+            stream = self._stream(forecast.key[0])
+            found.append((stream, [stream.find(forecast)]))
+        return found
 
     def certificates(self) -> dict[Any, Certificate]:
         """Measured calibration error of every stream beside its guarantee."""
@@ -345,51 +313,18 @@ class Bank(Keyed):
 
     def to_json(self) -> str:
         """The whole state, pending forecasts and seed of the draws included, as JSON."""
-        streams = []
-        for key in self._places:
-            stream = self._stream(key)
-            tickets = [ticket.to_list() for ticket in stream.pending]
-            streams.append([plain_key(key), pack_row(stream.settle()), tickets])
-        return pack(
-            "Bank",
-            {
-                "forecaster": type(self._pattern).__name__,
-                "spec": self.spec.to_dict(),
-                "seed": str(self._seed),
-                "streams": streams,
-            },
-        )
+        return text_of(self._pattern, self._seed, [self._stream(key) for key in self._places])
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Bank:
         """The bank that ``to_json`` wrote: every stream goes on with the same forecasts."""
-        stored = unpack("Bank", text, FIELDS)
-        spec = Spec.from_dict(stored["spec"])
-        seed = unpack_number("seed", stored["seed"])
-        skins = {skin.__name__: skin for skin in (Forecaster, MulticlassForecaster, Recalibrator)}
-        skin = skins[checks.one_of("forecaster", stored["forecaster"], skins)]
-        if spec.kind not in skin._kinds:
-            checks.refuse("spec", f"be of kind {' or '.join(skin._kinds)}", spec.kind)
-        if not isinstance(stored["streams"], list):
-            checks.refuse("streams", "be a list", stored["streams"])
-        entries = []
-        for entry in stored["streams"]:
-            if not isinstance(entry, list) or len(entry) != 3:
-                checks.refuse("streams", "be [key, row, pending] each", entry)
-            key = key_of(entry[0])
-            entries.append((key, *unpack_stream(spec, entry[1], entry[2], (key,))))
-        if len({key for key, _, _ in entries}) < len(entries):
-            raise ValueError("streams must have distinct keys, got one twice")
-        pattern = object.__new__(skin)
-        pattern._adopt(spec, Draws(seed))
+        pattern, entries = bank_of(text)
         self = cls(pattern)
         places = self._streams([key for key, _, _ in entries])
-        for place, (_, row, tickets) in zip(places.tolist(), entries, strict=True):
+        for place, (key, row, tickets) in zip(places.tolist(), entries, strict=True):
             self._rows.put(place, row)
             if tickets:
-                pending = self._pending.setdefault(place, Pending())
-                for ticket in tickets:
-                    pending.add(ticket.id, ticket)
+                self._open(key).pending.restore(*tickets)
         self._rows.compact()
         return self
 

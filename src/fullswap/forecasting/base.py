@@ -9,32 +9,36 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws, seed_of
-from fullswap.base.keys import event_name, event_names
-from fullswap.base.protocols import Indices, Mixture, Vector
+from fullswap.base.keys import event_name
+from fullswap.base.protocols import Mixture, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.events import (
-    known_rows,
-    moments_of,
-    refuse_sibling,
-    run_rows,
-    values_of,
-)
+from fullswap.forecasting.contexts import Labels
+from fullswap.forecasting.events import refuse_sibling, values_of
 from fullswap.forecasting.guarantees import (
     certificates_of,
     explanation_of,
     first_certificate_of,
     guarantee_of,
 )
-from fullswap.forecasting.inputs import event_of, scale_of, scales_of
-from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
+from fullswap.forecasting.inputs import scale_of, scales_of
+from fullswap.forecasting.running import NO_PLACES, Answered, Answers, Home, Log, run_log
+from fullswap.forecasting.state import (
+    pack,
+    pack_labels,
+    pack_row,
+    unpack,
+    unpack_labels,
+    unpack_number,
+    unpack_stream,
+)
 from fullswap.kernels.columns import LEVEL, ROUNDS
 from fullswap.online.kinds import kind_of
-from fullswap.online.loop import Recorded, record_of, recorded_of, run_events
+from fullswap.online.loop import record_of
 from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
-from fullswap.online.stream import Stream, watch
+from fullswap.online.stream import Stream
 from fullswap.online.tickets import Forecast
 
 FIELDS = frozenset({"spec", "seed", "stream", "row", "pending"})
@@ -52,13 +56,15 @@ class OnlineForecaster(ABC):
     _settings: ClassVar[tuple[str, ...]]
     """What ``repr`` shows."""
 
-    def _start(self, spec: Spec, seed: Any) -> None:
+    def _start(self, spec: Spec, seed: Any, labels: Labels | None = None) -> None:
         """Begin a stream of this spec."""
-        self._adopt(spec, Draws(seed_of(seed)))
+        self._adopt(spec, Draws(seed_of(seed)), labels)
 
-    def _adopt(self, spec: Spec, draws: Draws, row: Vector | None = None) -> None:
+    def _adopt(
+        self, spec: Spec, draws: Draws, labels: Labels | None = None, row: Vector | None = None
+    ) -> None:
         """Take over a spec, with a blank row or one that has been checked."""
-        self._spec = spec
+        self._spec, self._labels = spec, labels
         self._weighted = spec.max_weight != 1.0
         rows = Rows(kind_of(spec), draws.seed, [draws.stream])
         if row is not None:
@@ -109,6 +115,11 @@ class OnlineForecaster(ABC):
         return self._spec.max_weight
 
     @property
+    def labels(self) -> Labels | None:
+        """Names of the classes, if they have any; of yes-or-no events (no, yes)."""
+        return self._labels
+
+    @property
     def rounds(self) -> int:
         """Forecasts with an outcome so far."""
         return int(self._stream.row[ROUNDS])
@@ -127,12 +138,15 @@ class OnlineForecaster(ABC):
 
         Parameters
         ----------
-        outcome : float or array
-            In [0, 1] for a binary event; a class or K probabilities for several classes.
-        forecast : Forecast, int or None
-            Which forecast (or its ``id``); None if only one is pending.
+        outcome : float, text or array
+            In [0, 1] for a binary event, or a word for yes or no; a class, by its name if it has
+            one, or K probabilities for several classes.
+        forecast : Forecast, int, text, tuple, list or None
+            Which forecast (or its ``id``); None if only one is pending. A text or tuple is the
+            name of an event that was forecast once: ``update(1, "game-17")``. A list of these is
+            learnt in this order, with as many outcomes; all are checked before any is learnt.
         weight : float
-            Importance of the event, from 0 to ``max_weight``.
+            Importance of the event, from 0 to ``max_weight``; with a list also one for each.
         event : text, number or tuple
             In place of a forecast: all forecasts of this event, as ``resolve`` does.
         """
@@ -141,6 +155,9 @@ class OnlineForecaster(ABC):
                 checks.refuse("forecast", "be left out where event is given", forecast)
             self.resolve(event, outcome, weight)
             return
+        if isinstance(forecast, list):
+            self._update_many(outcome, forecast, weight)
+            return
         stream = self._stream
         tickets = stream.pending.tickets
         if forecast is None and len(tickets) == 1:
@@ -148,12 +165,26 @@ class OnlineForecaster(ABC):
         else:
             ticket = stream.find(forecast)
         if ticket.event is not None:
-            refuse_sibling(ticket)
+            refuse_sibling(ticket, stream.pending)
         value = self._outcome(outcome)
         scale = 1.0
         if self._weighted or type(weight) is not float or weight != 1.0:
             scale = scale_of(weight, self._spec.max_weight)
         stream.learn(ticket, value, scale)
+
+    def _update_many(self, outcomes: Any, forecasts: list[Any], weight: Any) -> None:
+        stream = self._stream
+        tickets = [stream.find(forecast) for forecast in forecasts]
+        for ticket in tickets:
+            refuse_sibling(ticket, stream.pending)
+        if len({ticket.id for ticket in tickets}) < len(tickets):
+            checks.refuse("forecast", "be a list of distinct forecasts", forecasts)
+        array = self._outcomes(outcomes)
+        checks.same_length("forecast", tickets, "outcome", len(array))
+        weights = [weight] * len(tickets) if np.ndim(weight) == 0 else weight
+        scales = scales_of(weights, len(tickets), self.max_weight).tolist()
+        for ticket, value, scale in zip(tickets, values_of(array), scales, strict=True):
+            stream.learn(ticket, value, scale)
 
     def resolve(self, event: Any, outcome: Any, weight: float = 1.0) -> None:
         """Learn the outcome of an event: all its pending forecasts at once, which count as one.
@@ -172,8 +203,9 @@ class OnlineForecaster(ABC):
     def drop(self, forecast: Any = None, *, event: Any = None) -> None:
         """The outcome of this forecast, or event, will never come: forget it, and learn nothing.
 
-        The guarantee is then about the other events, provided that what is dropped does not
-        depend on the draw that was issued.
+        ``forecast`` as for ``update``, but not a list: ``drop("game-17")``. The guarantee is then
+        about the other events, provided that what is dropped does not depend on the draw that was
+        issued.
         """
         pending = self._stream.pending
         if event is None:
@@ -186,73 +218,21 @@ class OnlineForecaster(ABC):
 
     def _run(
         self, columns: tuple[Any, ...], sample_weight: Any, record: bool, progress: bool | None,
-        event: Any, known: Any,
+        event: Any, known: Any, answers: Answers | None,
     ) -> Record | None:  # fmt: skip
-        contexts, outcomes = self._read(*columns, absent=known is not None)
         stream = self._stream
-        scales = scales_of(sample_weight, len(outcomes), self._spec.max_weight)
-        names = event_names(event, len(outcomes))
-        known = None if known is None else known_rows(known, outcomes)
-        alone, waiting = np.zeros(0, np.int64), {0: stream} if stream.pending.tickets else {}
-        again = names is not None and stream.pending.are_met_again(names)
-        try:
-            if again:
-                moments = moments_of(names, None, outcomes, scales, known)
-                recorded = self._run_rows(
-                    names or [], moments, contexts, outcomes, scales, record, progress
-                )
-            elif known is not None:
-                recorded = self._run_late(
-                    names, known, contexts, outcomes, scales, record, progress
-                )
-            else:
-                recorded = run_events(
-                    stream.rows, alone, contexts, outcomes, scales, record, progress,
-                    watch(waiting, alone, scales),
-                )  # fmt: skip
-        except BaseException:
-            stream.settle()  # what was learnt stays, on the grid that is due
-            raise
+        contexts, outcomes = self._read(*columns, absent=known is not None)
+        answered = Answered.of(
+            answers, len(outcomes), lambda _: stream, self._outcomes, self.max_weight, keyed=False
+        )
+        log = Log.of(
+            contexts, outcomes, sample_weight, self.max_weight, event, known, answered=answered
+        )
+        moments = log.moments_if_events_return([(None, stream.pending)])
+        home = Home(stream.rows, NO_PLACES, {0: stream}, lambda t: stream)
+        recorded = run_log(log, home, moments, record, progress)
         level = int(stream.row[LEVEL])
         return None if recorded is None else record_of(stream.kind, level, recorded)
-
-    def _run_rows(
-        self, names: list[Any], moments: Indices, contexts: Any, outcomes: Any, scales: Vector,
-        record: bool, progress: bool | None,
-    ) -> Recorded | None:  # fmt: skip
-        """A log in which events come back: the loop of ``predict`` and ``resolve``."""
-        stream, values = self._stream, values_of(outcomes)
-
-        def predict(t: int) -> Forecast:
-            return stream.predict(event_of(contexts, t), names[t])
-
-        def resolve(t: int, ticket: Forecast) -> None:
-            own = [ticket] if names[t] is None else stream.pending.of_event(names[t])
-            stream.resolve(own, values[t], float(scales[t]) if len(scales) else 1.0)
-
-        tickets = run_rows(moments, predict, resolve, record, progress)
-        return recorded_of(stream.kind, tickets) if record else None
-
-    def _run_late(
-        self, names: list[Any] | None, moments: Indices, contexts: Any, outcomes: Any,
-        scales: Vector, record: bool, progress: bool | None,
-    ) -> Recorded | None:  # fmt: skip
-        """A log in which outcomes come late and no event comes back, in compiled code."""
-        from fullswap.online.late import LateRun
-
-        pending = self._stream.pending
-        run = LateRun(self._stream.rows, np.zeros(0, np.int64), moments, {0: pending})
-
-        def wait() -> None:
-            pending.restore(*run.tickets(names, None).get(0, ()))
-
-        try:
-            recorded = run.run(contexts, outcomes, scales, record, progress)
-            wait()
-        except BaseException:
-            wait()  # the same once more, if that was interrupted
-            raise
-        return recorded
 
     # --- measured against guaranteed ------------------------------------------------------------
 
@@ -285,6 +265,7 @@ class OnlineForecaster(ABC):
         stream.settle()
         other = object.__new__(type(self))
         other._spec, other._weighted = self._spec, self._weighted
+        other._labels = self._labels
         other._stream = Stream(stream.rows.copy(), stream.draws, Pending())
         other._stream.pending.tickets.update(stream.pending.tickets)
         return other
@@ -305,6 +286,7 @@ class OnlineForecaster(ABC):
                 "stream": str(stream.draws.stream),
                 "row": pack_row(stream.settle()),
                 "pending": [ticket.to_list() for ticket in stream.pending],
+                **pack_labels(self._labels),
             },
         )
 
@@ -318,7 +300,7 @@ class OnlineForecaster(ABC):
         seed, stream = (unpack_number(name, stored[name]) for name in ("seed", "stream"))
         row, tickets = unpack_stream(spec, stored["row"], stored["pending"])
         self = object.__new__(cls)
-        self._adopt(spec, Draws(seed, stream), row)
+        self._adopt(spec, Draws(seed, stream), unpack_labels(stored, spec.classes), row)
         for ticket in tickets:
             self._stream.pending.add(ticket.id, ticket)
         return self
@@ -327,7 +309,10 @@ class OnlineForecaster(ABC):
         return type(self).from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._settings)
+        own = {name: getattr(self, name) for name in self._settings}
+        if self._labels is not None:
+            own["classes"] = list(self._labels)
+        shown = ", ".join(f"{name}={value!r}" for name, value in own.items())
         return f"{type(self).__name__}({shown}; {self.rounds} forecasts)"
 
 
@@ -354,6 +339,7 @@ class WithoutModels(OnlineForecaster):
         *,
         event: Any = None,
         known: Any = None,
+        answers: Answers | None = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -372,9 +358,10 @@ class WithoutModels(OnlineForecaster):
         forecast; ``i + 1`` is at once. Of several at one moment the earlier row comes first, and
         all rows of an event come at once. A row stays pending if its outcome is absent (NaN, None,
         for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
-        as the loop of ``predict``, ``update`` and ``resolve``.
+        as the loop of ``predict``, ``update`` and ``resolve``. ``answers``: outcomes of events that
+        wait already and become known in the course of this run.
         """
-        return self._run((outcomes,), sample_weight, record, progress, event, known)
+        return self._run((outcomes,), sample_weight, record, progress, event, known, answers)
 
     def _contexts(self) -> None:
         return None

@@ -101,4 +101,6 @@ class Forecaster(WithoutModels):
         return self.spec.loss
 
     _outcome = staticmethod(binary_outcome)
-    _outcomes = staticmethod(binary_outcomes)
+
+    def _outcomes(self, outcomes: Any, absent: bool = False) -> Any:
+        return binary_outcomes(outcomes, absent)

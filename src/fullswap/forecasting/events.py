@@ -12,14 +12,15 @@ from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Vector
 from fullswap.online.loop import due_rows
+from fullswap.online.pending import Pending
 from fullswap.online.tickets import Forecast
 
 Ticket = TypeVar("Ticket")
 
 
-def refuse_sibling(ticket: Forecast) -> None:
-    """A forecast that belongs to an event is not taught alone."""
-    if ticket.event is not None:
+def refuse_sibling(ticket: Forecast, pending: Pending) -> None:
+    """A forecast whose event has others that wait is not taught alone."""
+    if ticket.event is not None and len(pending.of_event(ticket.event)) > 1:
         call = f"resolve({ticket.event!r}, outcome)"
         if ticket.key is not None:
             call = f"resolve([{ticket.key[0]!r}], [{ticket.event!r}], [outcome])"
@@ -109,10 +110,12 @@ def run_rows(
     resolve: Callable[[int, Ticket], None],
     record: bool,
     progress: bool | None,
+    answer: Callable[[int], None] = lambda rows: None,
 ) -> list[Ticket]:
     """Forecast row after row, and resolve events when they are due; the tickets, if asked for.
 
-    ``moments`` as by ``moments_of``. What is stopped in the middle leaves forecasts that wait, as
+    ``moments`` as by ``moments_of``; ``answer`` learns what is due, after so many rows, of
+    forecasts that waited before. What is stopped in the middle leaves forecasts that wait, as
     single forecasts do.
     """
     tickets: list[Ticket] = []
@@ -120,12 +123,14 @@ def run_rows(
     due, waiting = due_rows(moments).tolist(), {}
     ends = moments.tolist()
     with Progress(total, progress, "events") as bar:
+        answer(0)
         for t in range(total):
             ticket = predict(t)
             if record:
                 tickets.append(ticket)
             if ends[t] <= total:
                 waiting[t] = ticket
+            answer(t + 1)
             while resolved < len(due) and ends[due[resolved]] == t + 1:
                 resolve(due[resolved], waiting.pop(due[resolved]))
                 resolved += 1

@@ -16,8 +16,8 @@ from fullswap.online.kind import Kind
 from fullswap.theorems import LEDGER
 
 IN_TURN = (
-    "for one, use a separate recalibrator for each lead time (fs.Bank with the lead time as key), "
-    "so that each hears its label before it forecasts again"
+    "use a separate recalibrator for each lead time (fs.Bank with the lead time as key), so that "
+    "each learns its outcome before it forecasts again"
 )
 LATE = f"labels came late; {IN_TURN}"
 LATE_SCORES = (
@@ -158,3 +158,23 @@ def promise_of(kind: Kind, row: Vector, certificate: Certificate) -> str:
     if kind.whole(row) and spec.max_weight == 1:
         alone = " Every event is to weigh 1 and to be forecast once."
     return f"{promise}; {known}.\n{CONDITIONS[certificate.subject]}{alone}"
+
+
+def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate:
+    """Errors of the classes, summed; no guarantee for vectors."""
+    noises = [part.noise for part in parts]
+    return Certificate(
+        Quantity.SUM_OVER_CLASSES,
+        parts[0].rounds,
+        math.fsum(part.measured for part in parts),
+        None,
+        None,
+        parts[0].theorem,
+        (broken,),
+        subject=Subject(parts[0].subject),
+        mass=parts[0].mass,
+        noise=None if None in noises else math.fsum(noise or 0.0 for noise in noises),
+        events=parts[0].events,
+        late=max(part.late for part in parts),
+        squared_diameter=float(len(parts)),
+    )

@@ -1,59 +1,109 @@
-"""Outcomes and models' probabilities as people give them -> checked arrays."""
+"""Outcomes and weights as people give them -> checked arrays.
+
+Words, Series and frames are read by ``fullswap.inputs``, as ``check`` reads them.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
-from fullswap.inputs.outcomes import outcome_numbers
+from fullswap.forecasting.contexts import Labels, in_order, is_series
+from fullswap.inputs.classes import class_codes, is_table
+from fullswap.inputs.columns import Column, column_of, is_missing, plain
+from fullswap.inputs.outcomes import label_list, outcome_numbers
+from fullswap.inputs.outcomes import outcomes as read_outcomes
 
 _PLAIN = frozenset({bool, int, float})
 _CERTAIN = {0: 0.0, 1: 1.0}
 """The usual outcomes, True and False among them."""
 
 
-def binary_outcome(outcome: Any) -> float:
-    """One number in [0, 1]."""
-    value = outcome
-    if type(outcome) in _PLAIN:
+def labels_of(classes: Any, least: int, most: int, advice: str = "") -> tuple[int, Labels | None]:
+    """How many classes there are, and what they are called, from their number or their names.
+
+    Examples
+    --------
+    >>> labels_of(3, 2, 8), labels_of(["home", "tie", "away"], 2, 8)
+    ((3, None), (3, ('home', 'tie', 'away')))
+    """
+    rule = f"be a whole number from {least} to {most}, or the names of so many classes{advice}"
+    if checks.is_whole(classes):
+        if not least <= classes <= most:
+            checks.refuse("classes", rule, classes)
+        return int(classes), None
+    try:
+        labels = tuple(label_list(classes))
+    except ValueError:
+        checks.refuse("classes", rule, classes)
+    if not least <= len(labels) <= most:
+        checks.refuse("classes", rule, classes)
+    sound = all(isinstance(label, str | int | float) and not is_missing(label) for label in labels)
+    if not sound or len({plain(label) for label in labels}) < len(labels):
+        checks.refuse("classes", "be different texts or numbers", classes)
+    return len(labels), labels
+
+
+# --- outcomes -----------------------------------------------------------------------------------
+
+
+def binary_outcome(outcome: Any, labels: Labels | None = None) -> float:
+    """One number in [0, 1], or a word for yes or no."""
+    if type(outcome) in _PLAIN and labels is None:
         certain = _CERTAIN.get(outcome)
         if certain is not None:
             return certain
+        value = outcome
     else:
-        try:
-            in_words = isinstance(outcome, str)
-            own = outcome_numbers("outcome", [outcome])[0] if in_words else outcome
-            array = checks.numbers("outcome", own)
-        except ValueError:
-            array = np.zeros(1)
-        if array.ndim:
+        if np.ndim(outcome):
             checks.refuse("outcome", "be one number in [0, 1]", outcome)
-        value = array[()]  # NaN where it was None
+        try:
+            value = _binary_numbers("outcome", [outcome], labels)[0]
+        except ValueError as error:
+            if labels is not None:
+                raise ValueError(str(error).removesuffix(" at position 0")) from None
+            checks.refuse("outcome", "be one number in [0, 1]", outcome)
     if not 0 <= value <= 1:
         checks.refuse("outcome", "lie in [0, 1]", outcome)
     return float(value)
 
 
-def binary_outcomes(outcomes: Any, absent: bool = False) -> Any:
+def binary_outcomes(outcomes: Any, absent: bool = False, labels: Labels | None = None) -> Any:
     """Numbers in [0, 1], shape (T,); NaN only where outcomes may be absent."""
-    array = outcome_numbers("outcomes", outcomes)
+    array = _binary_numbers("outcomes", outcomes, labels)
     if array.ndim != 1:
         checks.refuse_shape("outcomes", "(T,)", array)
     checks.unit("outcomes", array, absent)
     return array
 
 
-def class_row(outcome: Any, classes: int) -> Vector:
-    """One outcome, a class 0 … K − 1 or K probabilities, as probabilities (K,).
+def _binary_numbers(name: str, outcomes: Any, labels: Labels | None) -> NDArray[Any]:
+    if labels is None and not is_series(outcomes):
+        return outcome_numbers(name, outcomes)
+    column = column_of(name, outcomes)
+    numbers = None if column.kind == "text" else column.floats()
+    if numbers is not None and (labels is None or all(isinstance(v, str) for v in labels)):
+        return numbers
+    return read_outcomes(name, column, labels=labels).codes
+
+
+def class_row(outcome: Any, classes: int, labels: Labels | None = None) -> Vector:
+    """One outcome, a class (its name, or 0 … K − 1) or K probabilities, as probabilities (K,).
 
     Examples
     --------
-    >>> class_row(1, 3), class_row([0.5, 0.5, 0.0], 3)
-    (array([0., 1., 0.]), array([0.5, 0.5, 0. ]))
+    >>> class_row(1, 3), class_row([0.5, 0.5, 0.0], 3), class_row("tie", 2, ("win", "tie"))
+    (array([0., 1., 0.]), array([0.5, 0.5, 0. ]), array([0., 1.]))
     """
+    if not checks.is_whole(outcome) and (isinstance(outcome, str | bool) or labels is not None):
+        if np.ndim(outcome) == 0:
+            table = class_rows([outcome], classes, labels=labels, name="outcome")
+            named: Vector = table[0]
+            return named
     array = checks.numbers("outcome", outcome)
     if array.ndim == 0 and not array.dtype.kind == "b":
         one_hot: Vector = np.eye(classes)[int(checks.indices("outcome", array, classes))]
@@ -65,25 +115,50 @@ def class_row(outcome: Any, classes: int) -> Vector:
     return row
 
 
-def class_rows(outcomes: Any, classes: int, absent: bool = False) -> Any:
+def class_rows(
+    outcomes: Any, classes: int, absent: bool = False, labels: Labels | None = None,
+    name: str = "outcomes",
+) -> Any:  # fmt: skip
     """Outcomes of many events: classes (T,), or probabilities (T, K), as probabilities (T, K).
 
-    Where outcomes may be absent, NaN and the class -1 are: rows of NaN.
+    Classes are whole numbers from 0, or their names where they have some. Where outcomes may be
+    absent, those that are missing, NaN or the class -1 are: rows of NaN.
     """
-    array = checks.numbers("outcomes", outcomes)
-    if absent and array.ndim in (1, 2) and len(array):
-        gone = np.isnan(array) | (array == -1) if array.ndim == 1 else np.isnan(array).any(axis=1)
-        table = np.full((len(array), classes), np.nan)
-        table[~gone] = class_rows(array[~gone], classes)
-        return table
+    if labels is None and not is_series(outcomes):
+        array = in_order(name, outcomes, None)
+    elif is_table(outcomes):
+        array = in_order(name, outcomes, labels)
+    else:
+        array = _codes(name, column_of(name, outcomes), classes, labels)
+    if not absent or array.ndim not in (1, 2):
+        return _one_hot(name, array, classes)
+    gone = np.isnan(array).any(axis=1) if array.ndim == 2 else np.isnan(array) | (array == -1)
+    table = np.full((len(array), classes), np.nan)
+    table[~gone] = _one_hot(name, array[~gone], classes)
+    return table
+
+
+def _codes(name: str, column: Column, classes: int, labels: Labels | None) -> NDArray[Any]:
+    """Numbers of classes, NaN where missing."""
+    numbers = None if column.kind in ("bool", "text") else column.floats()
+    worded = labels is None or all(isinstance(label, str) for label in labels)
+    if numbers is not None and worded:
+        return column.values
+    if labels is None:
+        hint = f"be classes from 0 to {classes - 1}; for names give classes=[…], a list of them"
+        checks.refuse(name, hint, column.values[:3].tolist())
+    return class_codes(name, column, classes, labels).codes
+
+
+def _one_hot(name: str, array: NDArray[Any], classes: int) -> Any:
     if array.ndim == 1 and not array.dtype.kind == "b":
-        return np.eye(classes)[checks.indices("outcomes", array, classes)]
+        return np.eye(classes)[checks.indices(name, array, classes)]
     if array.ndim != 2 or array.shape[1] != classes:
         raise ValueError(
-            f"outcomes must be classes of shape (T,), or probabilities of shape (T, {classes}), "
+            f"{name} must be classes of shape (T,), or probabilities of shape (T, {classes}), "
             f"got {array.dtype} of shape {array.shape}"
         )
-    return checks.probabilities("outcomes", array)
+    return checks.probabilities(name, array)
 
 
 def scale_of(weight: Any, max_weight: float, name: str = "weight") -> float:
@@ -109,66 +184,3 @@ def scales_of(sample_weight: Any, events: int, max_weight: float) -> Vector:
     rule = f"lie in [0, max_weight = {max_weight}]"
     checks.refuse_at("sample_weight", rule, weights, ~((scales >= 0) & (scales <= 1)))
     return scales
-
-
-def context_of(p: Any, models: int, classes: int) -> Any:
-    """One event's probabilities: a number, or (models,) or (models, K); NaN where absent."""
-    if isinstance(p, float) and models == 1 and classes == 2:  # the usual case, and quick
-        if not 0.0 <= p <= 1.0:
-            checks.refuse("p", "lie in [0, 1]", p)
-        return p
-    shape = (models,) if classes == 2 else (models, classes)
-    array = checks.numbers("p", p).astype(float)
-    if classes == 2 and array.ndim <= 1 and array.size == models:
-        array = array.reshape(shape)
-    elif models == 1 and array.shape == shape[1:]:
-        array = array[None]
-    if array.shape != shape:
-        checks.refuse_shape("p", _shown(shape, models), array)
-    return event_of(_checked(array[None], models, classes > 2), 0)
-
-
-def event_of(contexts: Any, event: int) -> Any:
-    """What comes with one of many events: a number if it is one."""
-    if contexts is None:
-        return None
-    return float(contexts[event, 0]) if contexts.shape[1:] == (1,) else contexts[event]
-
-
-def contexts_of(p: Any, models: int, classes: int, vectors: bool | None = None) -> Any:
-    """Probabilities of many events, shape (T, models), or as vectors (T, models, K).
-
-    ``vectors=None``: for more than two classes.
-    """
-    vectors = classes > 2 if vectors is None else vectors
-    shape = (models, classes) if vectors else (models,)
-    array = checks.numbers("p", p)
-    if models == 1 and array.ndim and array.shape[1:] == shape[1:]:
-        array = array[:, None]
-    if array.ndim != 1 + len(shape) or array.shape[1:] != shape:
-        checks.refuse_shape("p", _shown((-1, *shape), models).replace("-1", "T"), p)
-    return _checked(np.ascontiguousarray(array, dtype=float), models, vectors)
-
-
-def _shown(shape: tuple[int, ...], models: int) -> str:
-    """The shape without the axis of a single model."""
-    return str(shape if models > 1 else tuple(k for k in shape if k != 1))
-
-
-def _checked(array: Any, models: int, vectors: bool) -> Any:
-    checks.unit("p", array, absent=models > 1)
-    if models > 1:
-        absent = np.isnan(array)
-        if vectors:  # a model is absent if any of its entries is
-            absent = absent.any(axis=2)
-        alone = absent.all(axis=1)
-        if alone.any():
-            raise ValueError(
-                f"p must have a model present, got only NaN in event {int(alone.argmax())}"
-            )
-    if not vectors:
-        return array
-    totals = array.sum(axis=2)
-    wrong = np.abs(totals - 1) > checks.ROW_TOLERANCE  # not for NaN: absent
-    checks.refuse_at("p", "sum to 1 over the classes", totals, wrong)
-    return np.ascontiguousarray(array / totals[:, :, None])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.forecasting.base import WithoutModels
-from fullswap.forecasting.inputs import class_row, class_rows
+from fullswap.forecasting.inputs import class_row, class_rows, labels_of
 from fullswap.forecasting.specs import simplex_spec
 from fullswap.online.spec import FEEDBACK, MOST_CLASSES
 
@@ -28,8 +27,9 @@ class MulticlassForecaster(WithoutModels):
 
     Parameters
     ----------
-    classes : int
-        Number of classes K, from 2 to 8; ``OneVsRest`` takes up to 1000.
+    classes : int or sequence
+        Number of classes K, from 2 to 8, or their names, which outcomes then have:
+        ``["home", "tie", "away"]``. ``OneVsRest`` takes up to 1000.
     horizon : int or None
         Number of events; None if unknown (the grid is then refined as events go by).
     feedback : str
@@ -57,7 +57,7 @@ class MulticlassForecaster(WithoutModels):
 
     def __init__(
         self,
-        classes: int,
+        classes: int | Sequence[Any],
         horizon: int | None = None,
         feedback: str = "realised",
         seed: Any = None,
@@ -65,15 +65,12 @@ class MulticlassForecaster(WithoutModels):
         max_weight: float = 1.0,
     ) -> None:
         checks.one_of("feedback", feedback, FEEDBACK)
-        most = f"be a whole number from 2 to {MOST_CLASSES} (OneVsRest takes more)"
-        if isinstance(classes, int | np.integer) and classes > MOST_CLASSES:
-            checks.refuse("classes", most, classes)
-        checks.whole("classes", classes, 2, MOST_CLASSES)
+        count, labels = labels_of(classes, 2, MOST_CLASSES, " (OneVsRest takes more)")
         spec = simplex_spec(
-            int(classes), checks.horizon(horizon), feedback,
+            count, checks.horizon(horizon), feedback,
             checks.number("max_weight", max_weight, above=0),
         )  # fmt: skip
-        self._start(spec, seed)
+        self._start(spec, seed, labels)
 
     @property
     def classes(self) -> int:
@@ -81,7 +78,7 @@ class MulticlassForecaster(WithoutModels):
         return self.spec.classes
 
     def _outcome(self, outcome: Any) -> Vector:
-        return class_row(outcome, self.classes)
+        return class_row(outcome, self.classes, self._labels)
 
     def _outcomes(self, outcomes: Any, absent: bool = False) -> Any:
-        return class_rows(outcomes, self.classes, absent)
+        return class_rows(outcomes, self.classes, absent, self._labels)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -15,21 +14,16 @@ from fullswap.base.draws import Draws
 from fullswap.base.keys import event_name, event_names
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Vector
-from fullswap.certificates import Certificate, Quantity, Subject
+from fullswap.certificates import Certificate
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
-from fullswap.forecasting.events import known_rows, moments_of, refuse_sibling, run_rows
-from fullswap.forecasting.guarantees import explanation_of, first_certificate_of
-from fullswap.forecasting.inputs import (
-    class_row,
-    class_rows,
-    contexts_of,
-    event_of,
-    scale_of,
-    scales_of,
-)
+from fullswap.forecasting.contexts import Labels, are_many, contexts_of, event_of
+from fullswap.forecasting.events import refuse_sibling, run_rows
+from fullswap.forecasting.guarantees import explanation_of, first_certificate_of, sum_over_classes
+from fullswap.forecasting.inputs import class_row, class_rows, labels_of, scale_of, scales_of
+from fullswap.forecasting.one_vs_rest_state import parts_of, text_of
 from fullswap.forecasting.recalibrator import Recalibrator
-from fullswap.forecasting.state import pack, pack_row, unpack, unpack_number, unpack_stream
+from fullswap.forecasting.running import Log
 from fullswap.forecasting.vectors import OneVsRestForecast, OneVsRestRun, normalised
 from fullswap.kernels.columns import NEXT_ID, ROUNDS
 from fullswap.online.kinds import kind_of
@@ -49,7 +43,6 @@ from fullswap.online.stream import Stream, is_fresh, watch
 from fullswap.online.tickets import Forecast
 
 LEAST_CLASSES, MOST_CLASSES = 2, 1000
-FIELDS = frozenset({"spec", "seed", "classes"})
 NOT_GUARANTEED = (
     "each class's own forecasts are calibrated before they are normalised, which bounds nothing "
     "for the normalised vectors; certificates() has the guarantee of each class"
@@ -67,8 +60,8 @@ class OneVsRest:
 
     Parameters
     ----------
-    classes : int
-        Number of classes K, from 2 to 1000.
+    classes : int or sequence
+        Number of classes K, from 2 to 1000, or their names, which outcomes then have.
     pattern : Forecaster, Recalibrator or None
         A forecaster of yes-or-no events without events: what every class begins as. None: a
         ``Forecaster()``. A ``Recalibrator`` takes K probabilities of each model with every event.
@@ -84,29 +77,37 @@ class OneVsRest:
     True
     """
 
-    def __init__(self, classes: int, pattern: OnlineForecaster | None = None) -> None:
+    def __init__(
+        self, classes: int | Sequence[Any], pattern: OnlineForecaster | None = None
+    ) -> None:
         pattern = Forecaster() if pattern is None else pattern
         if not isinstance(pattern, Forecaster | Recalibrator) or pattern.spec.classes != 2:
             checks.refuse("pattern", "be a forecaster of yes-or-no events", pattern)
         if not is_fresh(pattern._stream.row) or pattern.pending:
             checks.refuse("pattern", "be a forecaster without events", pattern)
-        checks.whole("classes", classes, LEAST_CLASSES, MOST_CLASSES)
-        self._adopt(int(classes), pattern.spec, pattern._stream.draws.seed)
+        count, labels = labels_of(classes, LEAST_CLASSES, MOST_CLASSES)
+        self._adopt(count, pattern.spec, pattern._stream.draws.seed, labels)
 
-    def _adopt(self, classes: int, spec: Spec, seed: int) -> None:
-        self._spec, self._seed = spec, seed
+    def _adopt(self, classes: int, spec: Spec, seed: int, labels: Labels | None) -> None:
+        self._spec, self._seed, self._labels = spec, seed, labels
         self._rows = Rows(kind_of(spec), seed, list(range(classes)))
         self._parts = tuple(self._part(k) for k in range(classes))
 
     def _part(self, k: int) -> Stream:
         return Stream(self._rows, Draws(self._seed, k), Pending(), k, (k,))
 
-    def add_class(self) -> None:
+    def add_class(self, label: Any = None) -> None:
         """One more class, behind the others; it begins without events, as something unheard of.
 
         To forecasts that wait it adds what it would have said of a class that no model expects.
+        ``label`` is its name, where classes have names.
         """
         checks.whole("classes", self.classes + 1, LEAST_CLASSES, MOST_CLASSES)
+        labels = self._labels
+        if (labels is None) != (label is None):
+            checks.refuse("label", "be given exactly where classes have names", label)
+        if labels is not None:
+            labels = labels_of((*labels, label), LEAST_CLASSES, MOST_CLASSES)[1]
         if len(self._rows) > self.classes:  # an interrupt came behind this
             self._rows.put(self.classes, self._rows.kind.blank)
         else:
@@ -117,12 +118,17 @@ class OneVsRest:
             part.row[NEXT_ID] = ticket.id  # forecasts of all classes have one id
             part.predict(unheard, ticket.event)
         part.row[NEXT_ID] = first.row[NEXT_ID]
-        self._parts = (*self._parts, part)
+        self._labels, self._parts = labels, (*self._parts, part)
 
     @property
     def classes(self) -> int:
         """Number of classes K."""
         return len(self._parts)
+
+    @property
+    def labels(self) -> Labels | None:
+        """Names of the classes, if they have any."""
+        return self._labels
 
     @property
     def spec(self) -> Spec:
@@ -149,11 +155,16 @@ class OneVsRest:
 
     # --- the verbs --------------------------------------------------------------------------
 
-    def predict(self, p: Any = None, *, event: Any = None) -> OneVsRestForecast:
+    def predict(self, p: Any = None, *, event: Any = None) -> Any:
         """Forecast the next event, for which models, if any, say p (K,) or (models, K).
 
-        ``event`` names it, if it is forecast again before its outcome is known.
+        ``event`` names it, if it is forecast again before its outcome is known. With one more axis,
+        before these, many events are forecast from the present state: a list of forecasts.
         """
+        if p is not None and are_many(p, self._spec.models, vectors=True):
+            contexts = self._contexts(p)
+            names = event_names(event, len(contexts)) or [None] * len(contexts)
+            return [self._predict(contexts, t, name) for t, name in enumerate(names)]
         contexts = self._contexts(None if p is None else checks.numbers("p", p)[None])
         return self._predict(contexts, 0, None if event is None else event_name(event))
 
@@ -190,21 +201,41 @@ class OneVsRest:
     def update(
         self, outcome: Any, forecast: Any = None, weight: float = 1.0, *, event: Any = None
     ) -> None:
-        """Learn the outcome of a forecast, or of an event: a class, or K probabilities."""
+        """Learn the outcome of a forecast, or of an event: a class, or K probabilities.
+
+        ``forecast`` as for ``Forecaster.update``: one of them, its id, the name of an event that
+        was forecast once, or a list of these with as many outcomes.
+        """
         if event is not None:
             if forecast is not None:
                 checks.refuse("forecast", "be left out where event is given", forecast)
             self.resolve(event, outcome, weight)
             return
-        row = class_row(outcome, self.classes)
+        if isinstance(forecast, list):
+            self._update_many(outcome, forecast, weight)
+            return
+        row = class_row(outcome, self.classes, self._labels)
         scale = scale_of(weight, self._spec.max_weight)
         tickets = self._tickets(forecast)
-        refuse_sibling(tickets[0])
+        refuse_sibling(tickets[0].for_key(None), self._parts[0].pending)
         self._learn([[ticket] for ticket in tickets], row, scale)
+
+    def _update_many(self, outcomes: Any, forecasts: list[Any], weight: Any) -> None:
+        found = [self._tickets(forecast) for forecast in forecasts]
+        for tickets in found:
+            refuse_sibling(tickets[0].for_key(None), self._parts[0].pending)
+        if len({tickets[0].id for tickets in found}) < len(found):
+            checks.refuse("forecast", "be a list of distinct forecasts", forecasts)
+        table = class_rows(outcomes, self.classes, labels=self._labels)
+        checks.same_length("forecast", found, "outcome", len(table))
+        weights = [weight] * len(found) if np.ndim(weight) == 0 else weight
+        scales = scales_of(weights, len(found), self._spec.max_weight).tolist()
+        for tickets, row, scale in zip(found, table, scales, strict=True):
+            self._learn([[ticket] for ticket in tickets], row, scale)
 
     def resolve(self, event: Any, outcome: Any, weight: float = 1.0) -> None:
         """Learn the outcome of an event: all its forecasts at once, which count as one."""
-        row = class_row(outcome, self.classes)
+        row = class_row(outcome, self.classes, self._labels)
         scale = scale_of(weight, self._spec.max_weight)
         self._learn(self._of_event(event_name(event)), row, scale)
 
@@ -265,18 +296,17 @@ class OneVsRest:
         if len(columns) != (2 if self._spec.models else 1):
             wanted = "p and outcomes" if self._spec.models else "outcomes"
             raise ValueError(f"run must be given {wanted}, got {len(columns)} arrays")
-        table = class_rows(columns[-1], self.classes, absent=known is not None)
+        table = class_rows(columns[-1], self.classes, known is not None, self._labels)
         contexts = self._contexts(columns[0] if len(columns) == 2 else None)
         if contexts is not None:
             checks.same_length("p", contexts, "outcomes", len(table))
-        scales = scales_of(sample_weight, len(table), self._spec.max_weight)
-        names = event_names(event, len(table))
-        late = None if known is None else known_rows(known, table)
-        again = names is not None and self._parts[0].pending.are_met_again(names)
-        if late is not None or again:
-            moments = moments_of(names, None, table, scales, late)
-            every = names or [None] * len(table)
-            return self._run_rows(every, moments, contexts, table, scales, record, progress)
+        log = Log.of(contexts, table, sample_weight, self._spec.max_weight, event, known)
+        moments = log.moments_if_events_return([(None, self._parts[0].pending)])
+        if moments is None:
+            moments = log.known
+        if moments is not None:
+            return self._run_rows(log, moments, record, progress)
+        scales = log.scales
         parts, classes = [], np.arange(self.classes)
         waiting = {part.index: part for part in self._parts if part.pending.tickets}
         events = max(STRETCH // self.classes, 1)
@@ -299,19 +329,19 @@ class OneVsRest:
         return self._run_of(joined(written, self._rows.kind))
 
     def _run_rows(
-        self, names: list[Any], moments: Indices, contexts: Any, table: Any, scales: Vector,
-        record: bool, progress: bool | None,
-    ) -> OneVsRestRun | None:  # fmt: skip
-        """A log in which events come back: the loop of ``predict`` and ``resolve``."""
+        self, log: Log, moments: Indices, record: bool, progress: bool | None
+    ) -> OneVsRestRun | None:
+        """A log with events that return, or late outcomes: the loop of the verbs."""
+        names, scales = log.names or [None] * len(moments), log.scales
 
         def predict(t: int) -> OneVsRestForecast:
-            return self._predict(contexts, t, names[t])
+            return self._predict(log.contexts, t, names[t])
 
         def resolve(t: int, forecast: OneVsRestForecast) -> None:
             own = [[ticket] for ticket in forecast.parts]
             if names[t] is not None:
                 own = self._of_event(names[t])
-            self._learn(own, table[t], float(scales[t]) if len(scales) else 1.0)
+            self._learn(own, log.outcomes[t], float(scales[t]) if len(scales) else 1.0)
 
         forecasts = run_rows(moments, predict, resolve, record, progress)
         if not record:
@@ -325,7 +355,7 @@ class OneVsRest:
             if p is not None:
                 checks.refuse("p", "be left out: no model is recalibrated", p)
             return None
-        return contexts_of(p, self._spec.models, self.classes, vectors=True)
+        return contexts_of(p, self._spec.models, self.classes, vectors=True, labels=self._labels)
 
     @staticmethod
     def _context(contexts: Any, event: int, k: int) -> Any:
@@ -363,6 +393,7 @@ class OneVsRest:
             part.settle()
         other = object.__new__(type(self))
         other._spec, other._seed, other._rows = self._spec, self._seed, self._rows.copy()
+        other._labels = self._labels
         other._parts = tuple(other._part(k) for k in range(self.classes))
         for mine, theirs in zip(self._parts, other._parts, strict=True):
             theirs.pending.tickets.update(mine.pending.tickets)
@@ -370,38 +401,14 @@ class OneVsRest:
 
     def to_json(self) -> str:
         """The whole state, pending forecasts and seed of the draws included, as JSON."""
-        parts = [
-            [pack_row(part.settle()), [ticket.to_list() for ticket in part.pending]]
-            for part in self._parts
-        ]
-        content = {"spec": self._spec.to_dict(), "seed": str(self._seed), "classes": parts}
-        return pack("OneVsRest", content)
+        return text_of(self._spec, self._seed, self._parts, self._labels)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         """The forecaster that ``to_json`` wrote: it goes on with the same forecasts and draws."""
-        stored = unpack("OneVsRest", text, FIELDS)
-        spec, parts = Spec.from_dict(stored["spec"]), stored["classes"]
-        if spec.classes != 2 or spec.kind == "simplex":
-            checks.refuse("spec", "be of a forecaster of yes-or-no events", spec.kind)
-        if not isinstance(parts, list) or not LEAST_CLASSES <= len(parts) <= MOST_CLASSES:
-            size = f"be a list of {LEAST_CLASSES} to {MOST_CLASSES}"
-            checks.refuse("classes", size, type(parts).__name__)
-        entries = []
-        for k, entry in enumerate(parts):
-            if not isinstance(entry, list) or len(entry) != 2:
-                checks.refuse("classes", "be [row, pending] each", entry)
-            entries.append(unpack_stream(spec, entry[0], entry[1], (k,)))
-        ids = {
-            (row[NEXT_ID], tuple((ticket.id, ticket.event) for ticket in tickets))
-            for row, tickets in entries
-        }
-        rounds = [row[ROUNDS] for row, _ in entries]
-        # later classes may have been added after some events
-        if len(ids) > 1 or rounds != sorted(rounds, reverse=True):
-            raise ValueError("classes must have seen the same events, got others")
+        spec, seed, labels, entries = parts_of(text, LEAST_CLASSES, MOST_CLASSES)
         self = object.__new__(cls)
-        self._adopt(len(parts), spec, unpack_number("seed", stored["seed"]))
+        self._adopt(len(entries), spec, seed, labels)
         for part, (row, tickets) in zip(self._parts, entries, strict=True):
             self._rows.put(part.index, row)
             for ticket in tickets:
@@ -412,29 +419,10 @@ class OneVsRest:
         return type(self).from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
-        return f"OneVsRest(classes={self.classes}; {self.rounds} events)"
+        shown = self.classes if self._labels is None else list(self._labels)
+        return f"OneVsRest(classes={shown}; {self.rounds} events)"
 
 
 def _by_class(contexts: Any) -> Any:
     """(T, models, K) as (T·K, models): what comes with the events of all classes, one by one."""
     return np.ascontiguousarray(contexts.transpose(0, 2, 1).reshape(-1, contexts.shape[1]))
-
-
-def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate:
-    """Errors of the classes, summed; no guarantee for vectors."""
-    noises = [part.noise for part in parts]
-    return Certificate(
-        Quantity.SUM_OVER_CLASSES,
-        parts[0].rounds,
-        math.fsum(part.measured for part in parts),
-        None,
-        None,
-        parts[0].theorem,
-        (broken,),
-        subject=Subject(parts[0].subject),
-        mass=parts[0].mass,
-        noise=None if None in noises else math.fsum(noise or 0.0 for noise in noises),
-        events=parts[0].events,
-        late=max(part.late for part in parts),
-        squared_diameter=float(len(parts)),
-    )

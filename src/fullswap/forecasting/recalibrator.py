@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.keys import event_name
+from fullswap.base.keys import event_name, event_names
 from fullswap.base.protocols import Mixture
 from fullswap.base.records import Record
 from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.contexts import are_many, context_of, contexts_of, event_of
 from fullswap.forecasting.inputs import (
     binary_outcome,
     binary_outcomes,
     class_row,
     class_rows,
-    context_of,
-    contexts_of,
+    labels_of,
 )
+from fullswap.forecasting.running import Answers
 from fullswap.forecasting.specs import experts_spec
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import LEVEL
@@ -41,8 +43,9 @@ class Recalibrator(OnlineForecaster):
     step : float, str or None
         Issue only multiples of it: 0.05, 1/20 or "5%". None: a grid of 64 cells or more, finer
         towards 0 and 1, which are themselves never issued; of several classes some hundred vectors.
-    classes : int
-        2 for yes-or-no events, up to 8.
+    classes : int or sequence
+        2 for yes-or-no events, up to 8; or the names of the classes, which outcomes then have, in
+        the order of the probabilities: ``["home", "tie", "away"]``, ``["lost", "won"]``.
     models : int
         How many models' probabilities come with each event. Of several, some may be absent
         (NaN); their experts then sleep.
@@ -72,7 +75,7 @@ class Recalibrator(OnlineForecaster):
         self,
         step: float | str | None = None,
         *,
-        classes: int = 2,
+        classes: int | Sequence[Any] = 2,
         models: int = 1,
         horizon: int | None = None,
         feedback: str = "realised",
@@ -80,15 +83,16 @@ class Recalibrator(OnlineForecaster):
         max_weight: float = 1.0,
     ) -> None:
         checks.one_of("feedback", feedback, FEEDBACK)
+        count, labels = labels_of(classes, 2, MOST_CLASSES)
         spec = experts_spec(
             None if step is None else steps_of(step),
-            checks.whole("classes", classes, 2, MOST_CLASSES),
+            count,
             checks.whole("models", models, 1, MOST_MODELS),
             checks.horizon(horizon),
             feedback,
             checks.number("max_weight", max_weight, above=0),
         )
-        self._start(spec, seed)
+        self._start(spec, seed, labels)
 
     @property
     def step(self) -> float | None:
@@ -106,18 +110,38 @@ class Recalibrator(OnlineForecaster):
         """Models whose probabilities come with an event."""
         return self.spec.models
 
-    def predict(self, p: Any, *, event: Any = None) -> Forecast:
-        """Forecast the event for which the models say p.
+    @overload
+    def predict(self, p: float, *, event: Any = None) -> Forecast: ...
+
+    @overload
+    def predict(self, p: Any, *, event: Any = None) -> Any: ...
+
+    def predict(self, p: Any, *, event: Any = None) -> Forecast | list[Forecast]:
+        """Forecast the event for which the models say p, or many events from the present state.
 
         Parameters
         ----------
         p : float or array
             One probability, or ``models`` of them; with K > 2 classes of shape (K,) or
-            (models, K).
+            (models, K). For many events one more axis, before these: a list, array or Series of
+            probabilities gives a list of forecasts, which ``update`` takes back.
         event : text, number or tuple
             Its name, if it is forecast again before its outcome is known: forecasts of one event
-            are learnt together, by ``resolve``, and count as one.
+            are learnt together, by ``resolve``, and count as one. For many events a name for each.
+
+        Examples
+        --------
+        >>> recalibrator = Recalibrator(seed=1)
+        >>> forecasts = recalibrator.predict([0.2, 0.9, 0.4])
+        >>> recalibrator.update([0, 1, 1], forecasts)
+        >>> recalibrator.rounds
+        3
         """
+        if type(p) is not float and are_many(p, self.models, self.classes > 2):
+            contexts = self._contexts(p)
+            names = event_names(event, len(contexts)) or [None] * len(contexts)
+            own = enumerate(names)
+            return [self._stream.predict(event_of(contexts, k), name) for k, name in own]
         context = context_of(p, self._spec.models, self._spec.classes)
         if event is None:
             return self._stream.predict(context)
@@ -145,6 +169,7 @@ class Recalibrator(OnlineForecaster):
         *,
         event: Any = None,
         known: Any = None,
+        answers: Answers | None = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -164,12 +189,13 @@ class Recalibrator(OnlineForecaster):
         forecast; ``i + 1`` is at once. Of several at one moment the earlier row comes first, and
         all rows of an event come at once. A row stays pending if its outcome is absent (NaN, None,
         for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
-        as the loop of ``predict``, ``update`` and ``resolve``.
+        as the loop of ``predict``, ``update`` and ``resolve``. ``answers``: outcomes of events that
+        wait already and become known in the course of this run.
         """
-        return self._run((p, outcomes), sample_weight, record, progress, event, known)
+        return self._run((p, outcomes), sample_weight, record, progress, event, known, answers)
 
     def _contexts(self, p: Any) -> Any:
-        return contexts_of(p, self.models, self.classes)
+        return contexts_of(p, self.models, self.classes, labels=self._labels)
 
     def _read(self, p: Any, outcomes: Any, *, absent: bool = False) -> tuple[Any, Any]:
         results, contexts = self._outcomes(outcomes, absent), self._contexts(p)
@@ -182,10 +208,10 @@ class Recalibrator(OnlineForecaster):
 
     def _outcome(self, outcome: Any) -> Any:
         if self._spec.classes == 2:
-            return binary_outcome(outcome)
-        return class_row(outcome, self.classes)
+            return binary_outcome(outcome, self._labels)
+        return class_row(outcome, self.classes, self._labels)
 
     def _outcomes(self, outcomes: Any, absent: bool = False) -> Any:
         if self._spec.classes == 2:
-            return binary_outcomes(outcomes, absent)
-        return class_rows(outcomes, self.classes, absent)
+            return binary_outcomes(outcomes, absent, self._labels)
+        return class_rows(outcomes, self.classes, absent, self._labels)

@@ -12,6 +12,8 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
+from fullswap.forecasting.contexts import Labels
+from fullswap.forecasting.inputs import labels_of
 from fullswap.kernels.columns import HEAD, LEARNT, LEVEL, NEXT_ID, ROUNDS
 from fullswap.online.codec import VERSION
 from fullswap.online.kinds import kind_of
@@ -19,6 +21,8 @@ from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast
 
 FORMAT = "fullswap forecaster"
+OPTIONAL = frozenset({"labels"})
+"""Fields that a state may have: names of the classes."""
 MOST_BYTES = 10**10
 """Of a state as text."""
 
@@ -66,9 +70,23 @@ def unpack(kind: str, text: Any, fields: frozenset[str]) -> dict[str, Any]:
             f"text must be the state of a {kind}, got that of a {body.get('kind')}: read it with "
             f"{body.get('kind')}.from_json"
         )
-    if set(body) != fields | {"format", "version", "kind"}:
+    if set(body) - OPTIONAL != fields | {"format", "version", "kind"}:
         raise ValueError(f"text must have the fields {sorted(fields)}, got {sorted(body)}")
     return body
+
+
+def pack_labels(labels: Labels | None) -> dict[str, Any]:
+    """The names of the classes as a field of a state, if they have any."""
+    return {} if labels is None else {"labels": list(labels)}
+
+
+def unpack_labels(stored: dict[str, Any], classes: int) -> Labels | None:
+    """The names of so many classes, checked; None if they have none."""
+    if "labels" not in stored:
+        return None
+    if not isinstance(stored["labels"], list):
+        checks.refuse("labels", "be a list", stored["labels"])
+    return labels_of(stored["labels"], classes, classes)[1]
 
 
 def _checksum(body: Any) -> str:

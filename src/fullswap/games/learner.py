@@ -120,6 +120,11 @@ class StructuredLearner:
         """Rounds played so far."""
         return self._rounds if self._inner is None else self._inner.rounds
 
+    def __repr__(self) -> str:
+        size = "∞" if self.actions.size is None else f"{self.actions.size:,}"
+        planned = "" if self.horizon is None else f" of {self.horizon:,}"
+        return f"<StructuredLearner: {size} actions; {self.rounds:,}{planned} rounds>"
+
     @property
     def guarantee(self) -> float:
         """Bound on the swap regret for the horizon or the rounds so far; NaN if ``bound`` broke."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
+from fullswap.games import card
 from fullswap.games.actions import Action, Column
 from fullswap.games.game import StructuredGame
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from narwhals.typing import EagerAllowed, IntoBackend
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gap:
     """What one player gains by leaving the recommendations."""
 
@@ -35,17 +36,20 @@ class Gap:
     coarse_deviation: Action
     """The action that attains ``coarse``."""
 
+    def __repr__(self) -> str:
+        return f"<Gap: {self.swap:.3g} by swaps, {self.coarse:.3g} by one fixed action>"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class CorrelatedEquilibrium:
     """A distribution over joint actions, with the gap to which it is an equilibrium."""
 
-    game: StructuredGame = field(repr=False)
-    support: NDArray[Any] = field(repr=False)
+    game: StructuredGame
+    support: NDArray[Any]
     """Joint actions that are recommended, shape (m, players)."""
-    weights: Vector = field(repr=False)
+    weights: Vector
     """Their probabilities, shape (m,)."""
-    gaps: tuple[Gap, ...] = field(repr=False)
+    gaps: tuple[Gap, ...]
     """For each player, verified against every action."""
     rounds: int = 0
     """Rounds of self-play that led here (0 for other methods)."""
@@ -122,10 +126,16 @@ class CorrelatedEquilibrium:
         """The same as JSON."""
         return json.dumps(self.to_dict())
 
+    def __repr__(self) -> str:
+        return f"<CorrelatedEquilibrium of {card.line_of(self)}>"
+
+    def _repr_html_(self) -> str:
+        return card.html_of(self)
+
     def __str__(self) -> str:
-        paid = ", ".join(f"{value:.4g}" for value in self.payoffs)
+        paid = ", ".join(map(card.number, self.payoffs))
         state = " (the gap asked for was not reached)" if self.reached is False else ""
         return (
-            f"{self.game.name}: correlated equilibrium with gap {self.gap:.3g}{state}, "
+            f"{self.game.name}: correlated equilibrium with gap {card.number(self.gap)}{state}, "
             f"{len(self.weights)} joint actions, payoffs {paid}"
         )

@@ -53,7 +53,7 @@ class Log:
     same_outcome: bool = True
     """Whether the rows of an event share one outcome, or only hang together."""
     time: NDArray[Any] | None = None
-    """Moments, ascending: numbers or `datetime64` in UTC, shape (n,)."""
+    """Moments, ascending: numbers or ``datetime64`` in UTC, shape (n,)."""
     by: dict[str, NDArray[Any]] = field(default_factory=dict)
     """Columns to cut by: floats (NaN: missing) or texts ("(missing)")."""
     names: dict[str, Any] = field(default_factory=dict)

@@ -32,6 +32,7 @@ from fullswap.kernels.columns import (
     SQUARES,
 )
 from fullswap.kernels.compiling import kernel
+from fullswap.kernels.parts import OPTIONS
 from fullswap.kernels.philox import block, lane
 
 
@@ -54,13 +55,15 @@ def spec_type(name, module, *fields):
 
 DONE, NO_ROOM, NARROW = range(3)
 """Why the loop stopped: all events are through · a row must grow · a support is too wide."""
+AT_ONCE = np.int64(-1)
+"""Instead of the id of a forecast whose outcome was learnt in a run."""
 AHEAD = 8
 """Events whose rows are fetched from memory in advance: latency hides behind the work."""
 LINES_AHEAD = 6
 """Lines of memory of such a row: a forecaster's row of a thousand events."""
 LINE_OF_MEMORY = 8
 """Floats in what the processor fetches at once."""
-INLINE: Any = {"forceinline": True, "error_model": "numpy"}
+INLINE: Any = {"forceinline": True, "error_model": "numpy", **OPTIONS}
 """Options of the verbs of a kind: called once an event, they belong inside the loop."""
 
 
@@ -69,6 +72,9 @@ def kind_of(spec, kind):
     named = isinstance(spec, types.NamedTuple | types.NamedUniTuple)
     return named and spec.instance_class is kind
 
+
+_IMPLEMENTATIONS: dict = {}
+"""By verb and kind: what runs where nothing is compiled."""
 
 # --- the verbs of a kind --------------------------------------------------------------------
 
@@ -85,10 +91,11 @@ def learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
 
 def lift(spec, level, row):
     """What else changes in a row that has come to this level; for most kinds nothing does."""
-    raise NotImplementedError
+    if (lift, type(spec)) in _IMPLEMENTATIONS:
+        _IMPLEMENTATIONS[lift, type(spec)](spec, level, row)
 
 
-@overload(lift)
+@overload(lift, jit_options=INLINE)
 def _lift_nothing(spec, level, row):
     return None if "strides" in spec.fields else lambda spec, level, row: None
 
@@ -248,11 +255,14 @@ def _fetch_ahead(arena, start, words, streams, t):
 
 
 @kernel
-def _stretch(
+def stretch(
     spec, points, row, level, word, seed, t, stop, contexts, outcomes, scales, indices, weights,
     issued,
 ):  # fmt: skip
-    """Events t … stop − 1 of one stream, as far as its grid reaches: (next event, reason)."""
+    """Events t … stop − 1 of one stream, as far as its grid reaches: (next event, reason).
+
+    Arguments as for ``run``; ``points`` of the grid of ``level``, on which the row is.
+    """
     record, weighted = issued.shape[0] > 0, scales.shape[0] > 0
     width, end, offset = indices.shape[1], spec.ends[level], spec.first[level]
     s0, s1, k0, k1 = word[0], word[1], seed[0], seed[1]
@@ -271,7 +281,7 @@ def _stretch(
         if record:
             note(spec, ticket, drawn, offset, t, indices, weights, issued)
         g = scales[t] if weighted else 1.0
-        learn(spec, points, row, level, ticket, drawn, outcomes, t, g, -1)
+        learn(spec, points, row, level, ticket, drawn, outcomes, t, g, AT_ONCE)
         number += 1
         row[NEXT_ID] = number
         t += 1
@@ -287,22 +297,21 @@ def run(
 ):  # fmt: skip
     """Forecast and learn, event by event: (events done, reason, stream that stopped it).
 
-    ``streams`` (T,) says whose event it is; empty: all belong to stream 0. ``contexts`` and
-    ``outcomes`` have T rows, as the kind reads them; ``scales`` (T,), or empty if all are 1.
-    Events of scale 0 are forecast and not learnt. ``indices``, ``weights`` (T, w) and ``issued``
-    (T,) receive the forecasts, of pairs the first weight alone; with no rows nothing is recorded.
-    ``words`` (S, 2) and ``seed`` (2,) give the draws.
+    ``streams`` (T,) says whose event it is. ``contexts`` and ``outcomes`` have T rows, as the kind
+    reads them; ``scales`` (T,), or empty if all are 1. Events of scale 0 are forecast and not
+    learnt. ``indices``, ``weights`` (T, w) and ``issued`` (T,) receive the forecasts, of pairs the
+    first weight alone; with no rows nothing is recorded. ``words`` (S, 2) and ``seed`` (2,) give
+    the draws.
     """
-    events, many = outcomes.shape[0], streams.shape[0] > 0
+    events = outcomes.shape[0]
     columns = spec.blank.shape[1]
-    t, stream = 0, 0
+    # of the type that they keep: for a literal 0 all that they are passed to is compiled once more
+    t, stream = np.int64(0), np.int64(0)
     while t < events:
-        stop = events
-        if many:
-            stream, stop = streams[t], t + 1
-            while stop < events and streams[stop] == stream:
-                stop += 1
-            _fetch_ahead(arena, start, words, streams, t)
+        stream, stop = streams[t], t + 1
+        while stop < events and streams[stop] == stream:
+            stop += 1
+        _fetch_ahead(arena, start, words, streams, t)
         # after the last event, or because a loop was stopped before it could be refined
         while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
             if not move(spec, arena, start, room, stream):
@@ -311,7 +320,7 @@ def run(
         level = int(arena[begin + LEVEL])
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
         row = arena[begin : begin + spec.base + columns * points.shape[0]]
-        t, reason = _stretch(
+        t, reason = stretch(
             spec, points, row, level, words[stream], seed, t, stop, contexts, outcomes, scales,
             indices, weights, issued,
         )  # fmt: skip
@@ -320,7 +329,7 @@ def run(
         while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
             if not move(spec, arena, start, room, stream):
                 return t, NO_ROOM, stream
-    return events, DONE, 0
+    return t, DONE, stream
 
 
 @kernel
@@ -368,6 +377,7 @@ def implements(verb, kind):
         def chosen(spec, *arguments):
             return implementation if kind_of(spec, kind) else None
 
+        _IMPLEMENTATIONS[verb, kind] = implementation
         return implementation
 
     return register

@@ -59,6 +59,8 @@ PLATT, SHIFT = 5, 2
 SHIFTS = 3 * PLATT
 BELIEFS = SHIFTS + 2 * SHIFT
 """Of an input: three recalibrations, then two of the intercept alone."""
+FIRST = np.int64(0)
+"""Where beliefs begin; typed, because a function is compiled anew for every literal."""
 BINS = 20
 """Bins of a model's probability whose mean error one expert corrects."""
 BIN_PRIOR = 10.0
@@ -258,11 +260,11 @@ def _learn_beliefs(beliefs, bins, memo, g, y):
     for j in range(count):
         p, logit, state = memo[MEMO_HEAD + j], memo[MEMO_HEAD + count + j], beliefs[j]
         if p == p:
-            learn_platt(state, 0, 1.0, 1.0 / TIGHT, logit, g, y)
-            learn_platt(state, PLATT, 1.0, 1.0 / WIDE, logit, g, y)
-            learn_platt(state, 2 * PLATT, kept, 1.0 / WIDE, logit, g, y)
-            learn_shift(state, SHIFTS, 1.0, 1.0 / TIGHT, logit, g, y)
-            learn_shift(state, SHIFTS + SHIFT, shift_kept, 1.0 / TIGHT, logit, g, y)
+            learn_platt(state, FIRST, 1.0, 1.0 / TIGHT, logit, g, y)
+            learn_platt(state, FIRST + PLATT, 1.0, 1.0 / WIDE, logit, g, y)
+            learn_platt(state, FIRST + 2 * PLATT, kept, 1.0 / WIDE, logit, g, y)
+            learn_shift(state, FIRST + SHIFTS, 1.0, 1.0 / TIGHT, logit, g, y)
+            learn_shift(state, FIRST + SHIFTS + SHIFT, shift_kept, 1.0 / TIGHT, logit, g, y)
             cell = min(int(p * BINS), BINS - 1)
             bins[j, cell, 0] += g
             bins[j, cell, 1] += g * (y - p)

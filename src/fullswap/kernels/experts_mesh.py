@@ -48,7 +48,7 @@ from fullswap.kernels.logistic import (
     learn_scaling,
     softmax,
 )
-from fullswap.kernels.projection import project_simplex
+from fullswap.kernels.projection import project_few
 from fullswap.kernels.stationary import meet, stationary_sparse
 
 WEIGHT, ODDS, ONES = range(3)
@@ -157,7 +157,7 @@ def _advise(mix, scaling, likely, probabilities, memo):
         for k in range(size):
             memo[first, k] = p[k]
             shifted[k] = p[k] + likely[j, top, 1 + k] / (likely[j, top, 0] + LIKELY_PRIOR)
-        project_simplex(shifted)
+        project_few(shifted)
         for kind in range(KINDS):
             opinion = memo[first + kind]
             square = 0.0
@@ -168,7 +168,7 @@ def _advise(mix, scaling, likely, probabilities, memo):
                 advice[k] += weight * np.exp(2.0 * opinion[k])
     for k in range(size):
         advice[k] = 0.5 * np.log(advice[k])
-    project_simplex(advice)
+    project_few(advice)
 
 
 @kernel(error_model="numpy")
@@ -188,7 +188,7 @@ def _recommend(points, row, base, imagined, i, advice, target, mean):
         theirs = -advice_square + 2.0 * advice[k]
         top = max(ours, theirs)
         target[k] = 0.5 * (top + np.log1p(np.exp(min(ours, theirs) - top)))
-    project_simplex(target)
+    project_few(target)
 
 
 @kernel

@@ -32,7 +32,7 @@ UNEVEN = 0.37
 """Makes the shares of the first corners unequal: symmetric ones would tie."""
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _corner(base, order, position, corner):
     """Write corner number `position` of the path to `corner` (d,); True if on the upper level."""
     d = base.shape[0]
@@ -47,7 +47,7 @@ def _corner(base, order, position, corner):
     return upper
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _row_of(corner, lattice):
     """Grid row of a lattice point, −1 outside the simplex."""
     cells, strides, lookup = lattice

@@ -3,7 +3,8 @@
 Folders, the best first: NUMBA_CACHE_DIR · ``__pycache__`` beside the kernels · the user's cache
 folder · a folder of this user alone in the temporary one. Code is read from all of them, so that an
 image whose kernels were compiled while it was built uses them though it cannot write there; it is
-written to the first that can be written. If there is none, nothing is kept.
+written to the first that can be written. If there is none, nothing is kept. A folder that the user
+named and that can be written is the only one.
 
 Compiled code is executed, so it is read only from where nobody else could have put it: the folder
 that the user named, the one beside the source (who writes there can change the source), and files
@@ -35,8 +36,9 @@ HERE = Path(__file__).parent
 BESIDE = HERE / "__pycache__"
 NAMED: str = getattr(config, "CACHE_DIR", "")
 """NUMBA_CACHE_DIR, or empty."""
+_writable: set[Path] = set()
 _unwritable: set[Path] = set()
-"""Folders in which something could not be written."""
+"""What is known of folders so far."""
 
 
 @cache
@@ -87,14 +89,22 @@ def is_temporary(folder: Path) -> bool:
 def writable_folder() -> Path | None:
     """The first folder that can be written, made if need be."""
     for folder in folders():
+        if folder in _writable:
+            return folder
         if folder not in _unwritable:
             try:
                 _make(folder)
                 tempfile.TemporaryFile(dir=folder).close()
+                _writable.add(folder)
                 return folder
             except OSError:
                 _unwritable.add(folder)
     return None
+
+
+def _give_up(folder: Path) -> None:
+    _writable.discard(folder)
+    _unwritable.add(folder)
 
 
 def _make(folder: Path) -> None:
@@ -119,7 +129,8 @@ def _file(folder: Path, name: str, key: Any) -> Path:
 
 def found(name: str, key: Any) -> Iterator[bytes]:
     """What was kept under this name and key, from each folder that has it; sound, and ours."""
-    for folder in folders():
+    named = folders()[:1] if NAMED else ()
+    for folder in named if writable_folder() in named else folders():
         try:
             with open(_file(folder, name, key), "rb") as file:
                 content = file.read() if _trusted(folder, os.fstat(file.fileno())) else b""
@@ -147,7 +158,7 @@ def keep(name: str, key: Any, body: bytes) -> str:
             _put(target, content)
             return ""
         except OSError as error:
-            _unwritable.add(folder)
+            _give_up(folder)
             trouble = f"{folder}: {error.strerror or error}"
     return trouble
 

@@ -17,14 +17,33 @@ are as quick as sorting, and nothing is allocated."""
 @kernel
 def project_simplex(x):
     """Replace x (K,) by the nearest point of {p ≥ 0, Σp = 1}."""
-    size = x.shape[0]
+    if x.shape[0] <= FEW:
+        project_few(x)
+        return
+    _lower(x)
+    _cut(x, _by_sorting(x))
+
+
+@kernel
+def project_few(x):
+    """The same for few entries: without code that sorts, which takes a second to compile."""
+    _lower(x)
+    _cut(x, _by_selection(x))
+
+
+@kernel
+def _lower(x):
+    """Put the largest height at 0."""
     top = -np.inf
-    for j in range(size):
+    for j in range(x.shape[0]):
         top = max(top, x[j])
-    for j in range(size):
+    for j in range(x.shape[0]):
         x[j] -= top
-    threshold = _by_selection(x) if size <= FEW else _by_sorting(x)
-    for j in range(size):
+
+
+@kernel
+def _cut(x, threshold):
+    for j in range(x.shape[0]):
         x[j] = max(x[j] - threshold, 0.0)
 
 

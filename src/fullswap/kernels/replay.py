@@ -13,12 +13,13 @@ moments (T,): how many rows have been forecast by then · progress (3,): rows fo
 learnt, first free place of the pool (−1: none; a free place holds the next one in ROW).
 """
 
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.chain import ChainSpec
 from fullswap.kernels.columns import CROWD, DELAY, HEAD, LEVEL, MASS, NEXT_ID, OVERLAP
+from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
 from fullswap.kernels.experts import ExpertsSpec
 from fullswap.kernels.experts_mesh import MeshSpec
@@ -49,7 +50,7 @@ def recall(spec, vector, size):
     raise NotImplementedError
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _put(vector, place, values):
     """Write values down from this place on; the place behind them."""
     for value in values.flat:
@@ -58,7 +59,7 @@ def _put(vector, place, values):
     return place
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _get(vector, place, values):
     """Read values from this place on; the place behind them."""
     flat = values.ravel()
@@ -182,14 +183,14 @@ def _lifted(spec, ticket, old, new, row):
     return simplex if events.kind_of(spec, SimplexSpec) else several
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _place(spec, point, old, new):
     for level in range(old, new):
         point = spec.places[spec.first[level] + point]
     return point
 
 
-@njit(cache=True)
+@kernel
 def _widen(spec, arena, start, room, counts, stream):
     """``events.move``; what is counted at the points moves with them."""
     old = start[stream]
@@ -262,7 +263,7 @@ def _most(spec, ticket, drawn, counts):
 # --- the loop -----------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@kernel
 def _learn_one(
     spec, arena, start, counts, crowds, stream, outcomes, scales, t, vector, notes
 ):  # fmt: skip
@@ -289,7 +290,7 @@ def _learn_one(
     row[CROWD] = 0.0
 
 
-@njit(cache=True)
+@kernel
 def replay(
     spec, arena, start, room, words, seed, streams, contexts, outcomes, scales, moments, due, stop,
     counts, crowds, slots, pool, notes, progress, indices, weights, issued,

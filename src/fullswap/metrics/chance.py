@@ -47,9 +47,9 @@ class Chance:
 def chance_of(cells: Cells, bins: Bins, draws: int | None = None, seed: int = 0) -> Chance:
     """Errors over these bins if outcomes came with the forecast probabilities.
 
-    Outcomes are drawn as `drawn_sums` says; up to 2,000 cells are taken as they are, more are
+    Outcomes are drawn as ``drawn_sums`` says; up to 2,000 cells are taken as they are, more are
     folded inside their bins, which makes draws very slightly more spread than the truth. Where
-    outcomes are shared, residuals are drawn as `flipped_gaps` says.
+    outcomes are shared, residuals are drawn as ``flipped_gaps`` says.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class Curve:
     stretch: Stretch | None = None
     """The heaviest run of forecasts outside the band on one side; None if there is none."""
     chance: float | None = None
-    """Median Brier miscalibration of a calibrated forecaster, as `miscalibration_by_chance`."""
+    """Median Brier miscalibration of a calibrated forecaster, as ``miscalibration_by_chance``."""
 
     @property
     def outside(self) -> int:
@@ -106,7 +106,7 @@ def curve_of(
         stretched round the diagonal until, of as many further refits, this share stays inside
         everywhere.
     draws
-        Records with outcomes drawn from the forecasts (`drawn_sums`) that are refitted. Above
+        Records with outcomes drawn from the forecasts (``drawn_sums``) that are refitted. Above
         1,000 cells these are folded for it, less so towards both ends.
     seed
         Of the draws.

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.keys import event_name
 from fullswap.online.tickets import Forecast
+
+NAMES = (str, bytes, tuple)
+"""Names of events that cannot be ids of forecasts."""
 
 
 class Pending:
@@ -67,7 +71,10 @@ class Pending:
     # --- which one is meant ---------------------------------------------------------------------
 
     def find(self, forecast: Any, next_id: int) -> Forecast:
-        """The forecast that is meant by itself, by its id, or by None if it is the only one."""
+        """The forecast that is meant: itself, its id, or None if it is the only one.
+
+        Or the name of its event, if that is a text or a tuple and has no other forecast.
+        """
         if forecast is None:
             if len(self.tickets) != 1:
                 raise ValueError(
@@ -76,9 +83,11 @@ class Pending:
                     else f"forecast must be given: {len(self.tickets)} forecasts are pending"
                 )
             return next(iter(self.tickets.values()))
+        if isinstance(forecast, NAMES):
+            return self.alone(event_name(forecast))
         number = forecast.id if isinstance(forecast, Forecast) else forecast
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            checks.refuse("forecast", "be a Forecast or its id", forecast)
+            checks.refuse("forecast", "be a Forecast, its id or the name of its event", forecast)
         ticket = self.tickets.get(int(number))
         if ticket is None:
             made = 0 <= number < next_id
@@ -90,6 +99,16 @@ class Pending:
         if isinstance(forecast, Forecast) and not forecast.same_as(ticket):
             raise ValueError(f"forecast {number} was made by another forecaster")
         return ticket
+
+    def alone(self, event: Any) -> Forecast:
+        """The only forecast of an event that waits."""
+        own = self.of_event(event)
+        if len(own) > 1:
+            raise ValueError(
+                f"forecast must be one, got event {event!r}, which has {len(own)} that wait: "
+                f"give event={event!r} for all of them"
+            )
+        return own[0]
 
     def of_event(self, event: Any) -> list[Forecast]:
         """The forecasts of an event that wait, in the order of their ids."""
@@ -104,11 +123,6 @@ class Pending:
     def known_events(self) -> dict[Any, dict[int, Forecast]]:
         """The forecasts of every event with a name, by id and in the order of their ids."""
         return self._indexed(None).events
-
-    def are_met_again(self, names: list[Any]) -> bool:
-        """Whether one of these events has forecasts that wait, or comes twice."""
-        own = [name for name in names if name is not None]
-        return len(set(own)) < len(own) or not self.known_events().keys().isdisjoint(own)
 
     # --- how many wait --------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fullswap.base.draws import words
 from fullswap.base.protocols import Indices, Vector
 from fullswap.kernels import events
-from fullswap.kernels.columns import LEVEL
+from fullswap.kernels.columns import LEVEL, MASS
 from fullswap.online.kind import Kind
 
 GROWTH = 1.25
@@ -79,7 +79,8 @@ class Rows:
         wider = kind.row_width(level + 1)
         if len(self.start) == 1:
             arena = np.empty(wider)
-            events.refine(kind.kernel, self.row(0), arena)
+            # so seldom that compiling it would take longer
+            events.refine.py_func(kind.kernel, self.row(0), arena)
             room = self._room.copy()
             room[0] = wider
             self.arena, self._room = arena, room
@@ -141,12 +142,29 @@ class Rows:
         self.arena, self.start, self._room = snapshot
 
     def run(self, streams: Indices, arguments: tuple[Any, ...]) -> tuple[int, int, int]:
-        """Hand events to the compiled loop; see ``fullswap.kernels.events.run``."""
+        """Hand events to the compiled loop; see ``fullswap.kernels.events.run``.
+
+        Without ``streams`` they are all of stream 0.
+        """
+        if not len(streams):
+            return self._run_alone(arguments)
         done: tuple[int, int, int] = events.run(
             self.kind.kernel, self.arena, self.start, self._room, self.words, self.seed, streams,
             *arguments,
         )  # fmt: skip
         return done
+
+    def _run_alone(self, arguments: tuple[Any, ...]) -> tuple[int, int, int]:
+        """The same for a single stream, without the code that moves rows."""
+        spec, row = self.kind.kernel, self.row(0)
+        level = int(row[LEVEL])
+        if row[MASS] >= spec.ends[level]:  # stopped before it could be refined
+            return 0, events.NO_ROOM, 0
+        points = spec.grid[spec.first[level] : spec.first[level + 1]]
+        done, reason = events.stretch(
+            spec, points, row, level, self.words[0], self.seed, 0, len(arguments[1]), *arguments
+        )
+        return done, reason, 0
 
     def replay(self, streams: Indices, arguments: tuple[Any, ...]) -> tuple[int, int]:
         """Hand rows whose outcomes come late to it; see ``fullswap.kernels.replay.replay``."""

@@ -134,9 +134,7 @@ class Replay:
         session.engine.streams.progress = progress
         numbers = offset + (np.arange(len(rows)) if order is None else order)
         with Progress(len(rows), progress, "rows") as bar:
-            for done in session.engine.take(
-                rows, start, self._next_stop, anywhere=self._chunk is not None
-            ):
+            for done in session.engine.take(rows, start, self._next_stop):
                 session.put(done, table, rows, numbers)
                 if session.engine.seen - self._saved >= (self._chunk or CHUNK):
                     session.save()

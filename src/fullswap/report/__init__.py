@@ -1,6 +1,6 @@
-"""Pictures of calibration and of equilibria, drawn with matplotlib (the extra ``plot``).
+"""Pictures of calibration, of equilibria and of regret, drawn with matplotlib (the extra ``plot``).
 
-Every function returns a `matplotlib.figure.Figure` of its own, or draws on the axes it is given;
+Every function returns a ``matplotlib.figure.Figure`` of its own, or draws on the axes it is given;
 pyplot and its global state are not touched. Colours of text and background follow the settings
 of matplotlib at the time. ``figure.savefig("name.svg")`` writes it.
 
@@ -17,6 +17,7 @@ from fullswap.report.joint import joint_distribution
 from fullswap.report.murphy import draw_murphy
 from fullswap.report.plane import draw_plane
 from fullswap.report.players import marginals
+from fullswap.report.regret import regret_curves
 from fullswap.report.reliability import draw_reliability, reliability_diagram
 from fullswap.report.segments import draw_segments
 from fullswap.report.windows import draw_windows
@@ -25,5 +26,5 @@ __all__ = [
     "History", "calibration_history", "decision_curve", "draw_benefit", "draw_classes",
     "draw_decisions", "draw_evidence", "draw_history", "draw_murphy", "draw_plane",
     "draw_reliability", "draw_segments", "draw_windows", "history_of", "joint_distribution",
-    "marginals", "reliability_diagram",
+    "marginals", "regret_curves", "reliability_diagram",
 ]  # fmt: skip

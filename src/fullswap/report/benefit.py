@@ -44,7 +44,7 @@ def draw_benefit(
     recalibrated
         The same events by recalibrated forecast.
     earlier
-        The same events by forecast as it was before `cells`.
+        The same events by forecast as it was before ``cells``.
     happened
         What an outcome of 1 means, as "the likeliest class was right"; by default that the event
         happened.

@@ -1,8 +1,10 @@
 """Parts that pictures of correlated equilibria share: words about them, names on axes, checks.
 
 Actions stand where they can be read: the parameter for a curve, all numbers of a small finite
-set, and only the recommended actions of a large one, side by side. Names too long for an axis are
-replaced by the action's number, and a key below the picture tells them.
+set, and only the recommended actions of a large one, side by side. An axis ends where nothing more
+is recommended, and its label says so; of too many actions to name, those that are hardly ever
+recommended are left out and counted. Names too long for an axis are replaced by the action's
+number, and a key below the picture tells them.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import percent
 from fullswap.base.protocols import Vector
 from fullswap.metrics.groups import sums_by
 from fullswap.report.style import count_of, figures, inches_of
@@ -29,8 +32,16 @@ READABLE = 40
 LONGEST_NAME, LONGEST_KEY, KEY_WIDTH = 22, 5, 76
 """Letters of a name on an axis, entries of a key, letters of its lines."""
 
+RARE = 0.01
+"""Actions of no more than this probability in all are left out if the others can be named then."""
+ZOOMED = 0.4
+"""An axis ends near the actions where these take up less than this share of it."""
+ROUNDED = 1e-9
+"""Sums of probabilities are this near to 1."""
 ZERO = 1e-9
 """A number this small is the rounding of payoffs of order 1."""
+SLANTED = 0.18
+"""Inches between slanted names at least; nearer ones stand upright."""
 LETTER = 0.075
 """Width of a letter in inches, with room to spare."""
 MOST_PAYOFFS = 6
@@ -67,11 +78,34 @@ def joint_sums(
     """Distinct actions of both, and for each pair that occurs its places and probability."""
     played = equilibrium.weights > 0
     columns = equilibrium.game.columns(equilibrium.support[played])
-    actions, places = zip(*(np.unique(columns[p], return_inverse=True) for p in pair), strict=True)
-    width = len(actions[1])
-    cells, where = np.unique(places[0] * width + places[1], return_inverse=True)
-    weights = sums_by(where, equilibrium.weights[played], len(cells))
-    return list(actions), (cells // width, cells % width), weights
+    weights = equilibrium.weights[played]
+    shown = np.ones(len(weights), dtype=bool)
+    for p in pair:
+        shown &= likely(columns[p], weights)
+    chosen = [np.unique(columns[p][shown], return_inverse=True) for p in pair]
+    (rows, row), (actions, column) = chosen
+    width = len(actions)
+    cells, where = np.unique(row * width + column, return_inverse=True)
+    sums = sums_by(where, weights[shown], len(cells))
+    return [rows, actions], (cells // width, cells % width), sums
+
+
+def likely(column: Any, weights: Vector) -> Any:
+    """Which of these recommendations are shown: all, or those that can be named and matter."""
+    seen, where = np.unique(column, return_inverse=True)
+    everything = np.ones(len(weights), dtype=bool)
+    if len(seen) <= READABLE:
+        return everything
+    chances = sums_by(where, weights, len(seen))
+    order = np.argsort(-chances, kind="stable")
+    # what is left after the likeliest k, without the rounding of sums near 1
+    left = np.append(np.cumsum(chances[order][::-1])[::-1][1:], 0.0)
+    needed = int(np.argmax(left <= RARE)) + 1
+    if needed > READABLE:
+        return everything
+    kept = np.zeros(len(seen), dtype=bool)
+    kept[order[:needed]] = True
+    return kept[where]
 
 
 def is_line(actions: ActionSet) -> bool:
@@ -80,30 +114,55 @@ def is_line(actions: ActionSet) -> bool:
 
 
 def scale_of(
-    own: ActionSet, player: int, seen: Any, chances: Vector, *, listed: bool = False,
+    own: ActionSet, player: str, seen: Any, chances: Vector, *, listed: bool = False,
     extra: Any = None,
 ) -> Scale:  # fmt: skip
     """The axis of a player; ``listed``: recommended actions only, side by side."""
-    label = f"player {player}: {count_of(len(seen), 'action')}"
+    rest = 1.0 - float(chances.sum())
+    most = f" ({percent(1 - rest)} of the probability)" if rest > ROUNDED else ""
     if is_line(own):
-        low, high = float(own.low), float(own.high)  # type: ignore[attr-defined]
-        margin = 0.02 * (high - low)
-        label += f", mean {number_of(float(seen @ chances))}"
-        return Scale(seen, seen, chances, (), (), (low - margin, high + margin), label)
+        label = f"{player}: {count_of(len(seen), 'action')}{most}"
+        label += f", mean {number_of(float(seen @ chances / chances.sum()))}"
+        ends = float(own.low), float(own.high)  # type: ignore[attr-defined]
+        limits, told = _limits(seen, extra, ends, 0.02 * (ends[1] - ends[0]))
+        return Scale(seen, seen, chances, (), (), limits, label + told)
+    label = f"{player}: {count_of(len(seen), 'action')}{most}"
     if own.size is not None:
-        label = f"player {player}: {len(seen):,} of {count_of(own.size, 'action')}"
+        label = f"{player}: {len(seen):,} of {count_of(own.size, 'action')}{most}"
     crowded = len(seen) > READABLE
     if own.size is not None and (crowded or (own.size <= READABLE and not listed)):
         names, key = ((), ()) if crowded else names_of(own, seen, chances)
-        margin = 0.5 if own.size <= READABLE else 0.02 * own.size
-        limits = -margin, own.size - 1 + margin
+        limits, told = (-0.5, own.size - 0.5), ""
+        if own.size > READABLE:
+            limits, told = _limits(seen, extra, (0.0, own.size - 1.0), 0.02 * own.size)
+        label += told + _numbered(names)
         return Scale(seen, seen.astype(float), chances, names, key, limits, label)
     if extra is not None and extra not in seen:
         at = int(np.searchsorted(seen, extra))
         seen, chances = np.insert(seen, at, extra), np.insert(chances, at, 0.0)
     names, key = ((), ()) if crowded else names_of(own, seen, chances)
     limits = -0.5, len(seen) - 0.5
+    label += "" if own.size is None else _numbered(names)
     return Scale(seen, np.arange(len(seen), dtype=float), chances, names, key, limits, label)
+
+
+def _numbered(names: tuple[str, ...]) -> str:
+    """What an axis of actions without names says of their numbers."""
+    return ", numbered from 0" if all(name.isdigit() for name in names) else ""
+
+
+def _limits(
+    seen: Any, extra: Any, ends: tuple[float, float], margin: float
+) -> tuple[tuple[float, float], str]:
+    """Ends of a numeric axis, nearer where all actions lie close together, and words for that."""
+    shown = seen if extra is None else np.append(seen, extra)
+    low, high = float(shown.min()), float(shown.max())
+    # One action alone is seen best among all that there are.
+    if len(seen) < 2 or not high - low < ZOOMED * (ends[1] - ends[0]):
+        return (ends[0] - margin, ends[1] + margin), ""
+    room = 0.1 * (high - low)
+    told = f"\nshown: {number_of(low)} to {number_of(high)} of {number_of(ends[0])} to "
+    return (low - room, high + room), told + number_of(ends[1])
 
 
 def names_of(own: ActionSet, seen: Any, chances: Vector) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -134,7 +193,8 @@ def summary(
     game, gap = equilibrium.game, equilibrium.gap
     counted = count_of(joint, "joint action")
     if pair is not None and game.players > 2:
-        counted = f"players {pair[0]} and {pair[1]} of {game.players}, {counted}"
+        one, other = (game.player_names[p] for p in pair)
+        counted = f"{one} and {other} of {game.players} players, {counted}"
     payoffs = [number_of(value) for value in equilibrium.payoffs]
     shown = ", ".join(payoffs[:MOST_PAYOFFS]) + (", …" if len(payoffs) > MOST_PAYOFFS else "")
     missed = "" if equilibrium.reached is not False else " (not as small as asked for)"
@@ -152,8 +212,10 @@ def name_ticks(ax: Axes, scale: Scale, which: str, labels: bool) -> None:
         apart = np.diff(scale.positions).min(initial=scale.limits[1] - scale.limits[0])
         room = inches_of(ax) * apart / (scale.limits[1] - scale.limits[0])
         if which == "x" and LETTER * (1 + max(map(len, scale.names))) > room:
+            upright = room < SLANTED
             for label in axis.get_ticklabels():
-                label.set(rotation=45, ha="right", rotation_mode="anchor")
+                label.set(rotation=90 if upright else 45, ha="right", rotation_mode="anchor")
+                label.set(va="center" if upright else "baseline")
     elif scale.limits[1] >= 1000:
         axis.set_major_formatter("{x:,.0f}")
 

@@ -38,7 +38,8 @@ def joint_distribution(
 
     Up to 40 recommended actions a side make a heat map of P(a_i = r, a_j = c), summed over what
     all other players do; more than that, and curves, make a scatter of dots whose areas grow
-    with the probability.
+    with the probability. Actions with at most 1 % of the probability in all are left out where
+    the others are few enough to be named.
 
     Parameters
     ----------
@@ -64,10 +65,11 @@ def joint_distribution(
         checks.refuse("labels", "be True or False", labels)
     actions, places, weights = parts.joint_sums(equilibrium, pair)
     sets = equilibrium.game.actions
+    called = [style.plain(name, parts.LONGEST_NAME) for name in equilibrium.game.player_names]
     readable = max(map(len, actions)) <= parts.READABLE
     mapped = readable and not any(parts.is_line(sets[p]) for p in pair)
     rows, columns = (
-        parts.scale_of(sets[p], p, seen, sums_by(at, weights, len(seen)), listed=mapped)
+        parts.scale_of(sets[p], called[p], seen, sums_by(at, weights, len(seen)), listed=mapped)
         for p, seen, at in zip(pair, actions, places, strict=True)
     )
     count = len(rows.positions), len(columns.positions)
@@ -91,7 +93,7 @@ def joint_distribution(
     parts.name_ticks(main, columns, "x", labels)
     parts.name_ticks(main, rows, "y", labels)
     keyed = [(p, scale.key) for p, scale in ((first, rows), (second, columns)) if scale.key]
-    keys = [line for p, key in keyed if labels for line in ("", f"player {p}", *key)]
+    keys = [line for p, key in keyed if labels for line in ("", called[p], *key)]
     main.set_xlabel("\n".join([columns.label, *keys]), loc="left", **style.note())
     main.set_ylabel(rows.label, **style.note())
     _draw_strip(top, columns, numbered, upright=True)

@@ -28,6 +28,9 @@ def marginals(
 ) -> Figure:
     """For each player, how often each action is recommended.
 
+    Of more than 40 recommended actions those with at most 1 % of the probability in all are left
+    out where the others are few enough to be named.
+
     Parameters
     ----------
     equilibrium
@@ -42,19 +45,22 @@ def marginals(
     >>> from fullswap.games import solve, zoo
     >>> figure = marginals(solve(zoo.cournot()), marks={0: (1 / 3, "q* = 1/3")})
     >>> [panel.get_xlabel() for panel in figure.axes]
-    ['player 0: 1 action, mean 0.398', 'player 1: 1 action, mean 0.294']
+    ['player 1: 1 action, mean 0.398', 'player 2: 1 action, mean 0.294']
     """
     parts.check_equilibrium(equilibrium)
     game = equilibrium.game
     marked_actions = _as_marks(marks, game.actions)
     played = equilibrium.weights > 0
     columns = game.columns(equilibrium.support[played])
+    called = [style.plain(name, parts.LONGEST_NAME) for name in game.player_names]
     scales = []
     for player, (own, column) in enumerate(zip(game.actions, columns, strict=True)):
-        seen, where = np.unique(column, return_inverse=True)
-        chances = sums_by(where, equilibrium.weights[played], len(seen))
+        weights = equilibrium.weights[played]
+        shown = parts.likely(column, weights)
+        seen, where = np.unique(column[shown], return_inverse=True)
+        chances = sums_by(where, weights[shown], len(seen))
         extra = marked_actions[player][0] if player in marked_actions else None
-        scales.append(parts.scale_of(own, player, seen, chances, extra=extra))
+        scales.append(parts.scale_of(own, called[player], seen, chances, extra=extra))
 
     panels = _panels(ax, scales)
     for player, (panel, scale) in enumerate(zip(panels, scales, strict=True)):

@@ -54,7 +54,7 @@ def reliability_diagram(
 
     The curve is the best increasing re-reading of the forecasts (isotonic regression), which
     needs no bins. Shaded is where the curve of a calibrated forecaster with these forecasts lies
-    with probability `band`, forecast by forecast.
+    with probability ``band``, forecast by forecast.
 
     A dot stands at (p̄, ȳ), the mean forecast and the mean outcome of a group of events; its
     area grows with the group, and small groups fade. The upright line across the diagonal holds,
@@ -78,7 +78,7 @@ def reliability_diagram(
     bins
         Number of bins of equal mass (not of equal width: no bin is then empty, and all have
         about the same say). By default a group is one distinct forecast, if there are at most
-        101, each met five times or more on average, or if all lie on `grid`; else there are
+        101, each met five times or more on average, or if all lie on ``grid``; else there are
         ⌈T^(1/3)⌉ bins.
     grid
         The forecasts that could have been issued, marked by ticks below the diagram.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,7 +89,7 @@ class Row(ABC):
         """The rule that plays the plan on a grid, nothing learnt yet."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """Everything that was chosen, and the guarantee that comes with it: data, and no functions."""
 
@@ -102,15 +102,22 @@ class Plan:
     constants: Constants
     action_set: ConvexSetBase
     horizon: int | None
-    grids: GridFamily = field(repr=False)
+    grids: GridFamily
     level: int = 0
     """The grid that is played; with a ``schedule``, levels change."""
-    schedule: Schedule | None = field(default=None, repr=False)
-    sub_learner: SubLearner | None = field(default=None, repr=False)
+    schedule: Schedule | None = None
+    sub_learner: SubLearner | None = None
     """What makes the bank, if there is one."""
     considered: tuple[tuple[str, str, float], ...] = ()
     """(row, learner, bound) of every candidate, at the horizon (or at 10⁵ rounds)."""
     remark: str = ""
+
+    def __repr__(self) -> str:
+        rounds = self.horizon or SHOWN_ROUNDS
+        return (
+            f"<Plan: {self.row}, {self.learner}, {self.grid_at(0).geometry.size:,} points; regret "
+            f"of at most {self.bound(rounds):.4g} in {rounds:,} rounds>"
+        )
 
     @property
     def row(self) -> str:

@@ -109,6 +109,13 @@ class FullSwapLearner:
         # copies of losses have ids of their own
         self._known = {id(loss): (loss, seen) for loss, seen in self._known.values()}
 
+    def __repr__(self) -> str:
+        planned = "" if self.horizon is None else f" of {self.horizon:,}"
+        return (
+            f"<FullSwapLearner: {self.row}, {len(self.grid):,} points of {self.action_set!r}; "
+            f"{self.rounds:,}{planned} rounds>"
+        )
+
     # --- what was chosen ------------------------------------------------------------------
 
     @property
