@@ -45,7 +45,9 @@ def _verdict(before: Check, after: Check) -> str:
     """Whether it helped, plainly."""
     gain = before.brier.score - after.brier.score
     if gain > SAME:
-        return "Recalibration helps."
+        if before.verdict.startswith("miscalibrated"):
+            return "Recalibration helps."
+        return "That is better, but these probabilities are not clearly off: it may be luck."
     if not before.verdict.startswith("miscalibrated"):
         cost = "" if gain > -SAME else f" It costs {-gain:.4f} of Brier score here."
         return (
