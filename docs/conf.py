@@ -4,8 +4,11 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sphinx.util.inspect import TypeAliasForwardRef
 from sphinx.util.nodes import make_refnode
+from sphinx.util.typing import stringify_annotation
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
@@ -27,6 +30,8 @@ myst_heading_anchors = 4
 
 autodoc_default_options = {
     "members": True,
+    "undoc-members": True,  # fields that their names explain
+    "no-value": True,
     "member-order": "bysource",
     # methods of these are explained elsewhere
     "inherited-members": "BaseEstimator, Exception, Protocol, Wrapper, dict, str, tuple",
@@ -43,6 +48,12 @@ default_role = "py:obj"  # `Record` in a docstring is a link
 suppress_warnings = ["ref.python"]  # two classes called Curve: each is found by its whole name
 
 MOST_FIELDS = 10
+SHORT = {
+    stringify_annotation(ArrayLike, "smart"): "ArrayLike",
+    stringify_annotation(NDArray[np.float64], "smart"): "NDArray",
+    "<factory>": "...",
+}
+"""What Sphinx makes of some annotations ↦ how they are written."""
 
 # Inside a union, Sphinx shows an alias as its repr.
 TypeAliasForwardRef.__repr__ = lambda alias: alias.name
@@ -58,10 +69,16 @@ def keep_bars(app, what, name, obj, options, lines):
 
 
 def shorten(app, what, name, obj, options, signature, returned):
-    """Nobody makes a result of twenty fields by hand; each of them is explained beneath."""
+    """Types by the names under which people know them; no list of what nobody gives by hand.
+
+    A result of twenty fields is made by the package, and each field is explained beneath.
+    """
     if what == "class" and len(getattr(obj, "__dataclass_fields__", ())) > MOST_FIELDS:
         return "", returned
-    return (signature and signature.replace("<factory>", "...")), returned
+    for long, short in SHORT.items():
+        signature = signature and signature.replace(long, short)
+        returned = returned and returned.replace(long, short)
+    return signature, returned
 
 
 def is_foreign(app, what, name, obj, skip, options):
