@@ -4,8 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sphinx.util.inspect import TypeAliasForwardRef
 from sphinx.util.nodes import make_refnode
 from sphinx.util.typing import stringify_annotation
@@ -42,16 +41,18 @@ autodoc_type_aliases = {name: name for name in ALIASES}
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
 autosummary_generate = False
 numpydoc_show_class_members = False
 default_role = "py:obj"  # `Record` in a docstring is a link
 suppress_warnings = ["ref.python"]  # two classes called Curve: each is found by its whole name
 
 MOST_FIELDS = 10
+ARRAY = r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[[~.\w]+(\[[~.\w]+\])?\]\]"
 SHORT = {
-    stringify_annotation(ArrayLike, "smart"): "ArrayLike",
-    stringify_annotation(NDArray[np.float64], "smart"): "NDArray",
-    "<factory>": "...",
+    re.compile(re.escape(stringify_annotation(ArrayLike, "smart"))): "ArrayLike",
+    re.compile(ARRAY): "NDArray",
+    re.compile("<factory>"): "...",
 }
 """What Sphinx makes of some annotations ↦ how they are written."""
 
@@ -76,8 +77,8 @@ def shorten(app, what, name, obj, options, signature, returned):
     if what == "class" and len(getattr(obj, "__dataclass_fields__", ())) > MOST_FIELDS:
         return "", returned
     for long, short in SHORT.items():
-        signature = signature and signature.replace(long, short)
-        returned = returned and returned.replace(long, short)
+        signature = signature and long.sub(short, signature)
+        returned = returned and long.sub(short, returned)
     return signature, returned
 
 
