@@ -5,9 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import Result, bank, checks, copies, diagram, forecasts, line, stationary, weights
+from benchmarks import (
+    Result,
+    bank,
+    checks,
+    copies,
+    diagram,
+    forecasts,
+    line,
+    startup,
+    stationary,
+    weights,
+)
 
-PARTS = (line, weights, stationary, forecasts, bank, copies, checks, diagram)
+PARTS = (line, weights, stationary, forecasts, bank, copies, checks, diagram, startup)
 COLUMNS = ("benchmark", "measured", "against", "ratio", "target", "met")
 TITLE = "Ratios measured in one run (smallest processor times)"
 

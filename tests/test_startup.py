@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,9 @@ from typing import Any
 import pytest
 
 import fullswap
+from fullswap import warming
+from fullswap.cli.warm_up import warm_up
+from fullswap.kernels import compiling, keeping
 
 resource = pytest.importorskip("resource")
 
@@ -225,3 +229,45 @@ def test_starting_loads_nothing_heavy(code):
     code += f"\nimport sys; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.fixture
+def one_step(monkeypatch) -> list[str]:
+    """A warm-up that notes what it does instead of compiling for a minute."""
+    done: list[str] = []
+    monkeypatch.setattr(warming, "STEPS", {"one thing": lambda: done.append("one")})
+    return done
+
+
+def test_warm_up_says_what_it_does_and_where_code_is_kept(one_step, capsys):
+    warm_up(as_json=False, quiet=False)
+    said = capsys.readouterr()
+    assert one_step == ["one"]
+    assert said.err == "compiling: one thing\n" and "__pycache__" in said.out
+
+
+def test_warm_up_for_programs(one_step, capsys):
+    warm_up(as_json=True, quiet=True)
+    said = capsys.readouterr()
+    answer = json.loads(said.out)
+    assert said.err == "" and answer["kept"] and answer["compiled"] == 0
+
+
+def test_warm_up_fails_if_nothing_can_be_kept(one_step, capsys, monkeypatch):
+    monkeypatch.setattr(keeping, "writable_folder", lambda: None)
+    monkeypatch.setitem(warming.STEPS, "another", lambda: _count_one(monkeypatch))
+    with pytest.raises(SystemExit) as stop:
+        warm_up(as_json=False, quiet=True)
+    said = capsys.readouterr()
+    assert stop.value.code == 2 and said.err.count("\n") == 1 and "NUMBA_CACHE_DIR" in said.err
+
+
+def _count_one(monkeypatch) -> None:
+    monkeypatch.setattr(compiling.progress, "compiled", compiling.progress.compiled + 1)
+
+
+@pytest.mark.slow
+def test_a_warm_start_compiles_nothing(site):
+    start(site, "import fullswap as fs\nfs.warm_up()" + COUNT)
+    seal(site)
+    assert start(site, DAY) == (0, "")

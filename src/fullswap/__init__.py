@@ -42,6 +42,7 @@ _HOMES = {
     "Record": "fullswap.base.records",
     "check": "fullswap.checking",
     "simulate": "fullswap.play",
+    "warm_up": "fullswap.warming",
 }
 _MODULES = (
     "adversaries",

@@ -65,7 +65,7 @@ def test_measured_stands_beside_guaranteed(page, replayed):
 
 def test_all_parts_are_there_and_nothing_is_fetched(page):
     reader = Reader(page)
-    titles = ["Before", "After", "Error over time, with its guarantee", "Decision curve",
+    titles = ["Before", "After", "Error so far, with its guarantee", "Decision curve",
               "Net benefit", "Murphy diagram", "Evidence over time, after", "Alarms",
               "north: So did this.", "10 lines could not be read."]  # fmt: skip
     for title in titles:
@@ -106,7 +106,7 @@ def test_several_classes():
 def test_worse_is_called_worse(replayed):
     before, after, *_ = replayed
     assert "higher, which is worse" in change_of(after, before).sentence
-    assert "stayed at" in change_of(after, after).sentence
+    assert "hardly changed" in change_of(after, after).sentence
     assert "Before and after: " in change_of(after, after).sentence
 
 
@@ -166,3 +166,15 @@ def test_the_card(replayed):
     assert "Rain" in text and "It rang." in text and "First." not in text and "Guessed." in text
     assert str(own).splitlines()[0] in text and "1,600 rows" in text
     assert "<!doctype" not in html
+
+
+def test_nothing_to_repair_is_said():
+    fine = sample(drawn=False, verdict="no evidence of miscalibration", headline="No evidence")
+    assert "no sign that anything was off" in change_of(fine, fine).sentence
+    assert "no sign" not in change_of(sample(drawn=False), fine).sentence
+
+
+def test_streams_without_any_guarantee():
+    streams = [(f"shop {k}", certificate(2)) for k in range(3)]
+    first, *_ = promise_of(streams, None).lines
+    assert first.startswith("None of 3 streams has a guarantee") and "labels came late" in first

@@ -10,9 +10,9 @@ import sys
 import threading
 
 import pytest
-from tests.replay.made import by_hand, made_log, read_csv, write_csv
 
 from fullswap.replay import ReplaySettings, follow_file, replay_file
+from tests.replay.made import by_hand, made_log, read_csv, write_csv
 
 ROLES = {"y": ["rained"], "p": ["p"], "time": "at", "key": "station", "resolved": "known_at"}
 EVENTS = {"y": ["won"], "p": ["p"], "event": ["match"]}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.replay.made import by_hand, made_log, read_csv, write_csv
 
 from fullswap.replay import ReplaySettings, replay_file
+from tests.replay.made import by_hand, made_log, read_csv, write_csv
 
 ROLES = {"y": ["rained"], "p": ["p"], "time": "at", "key": "station"}
 

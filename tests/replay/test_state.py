@@ -10,11 +10,11 @@ import time
 
 import numpy as np
 import pytest
-from tests.replay.killed import ROLES
-from tests.replay.made import by_hand, made_log, read_csv, write_csv
 
 from fullswap.replay import ReplaySettings, replay_file
 from fullswap.replay import state as states
+from tests.replay.killed import ROLES
+from tests.replay.made import by_hand, made_log, read_csv, write_csv
 
 
 def run(tmp_path, log, name="log.csv", **more):

@@ -30,9 +30,10 @@ HEIGHT = 3.3
 OWN = ("classes", "windows", "evidence", "segments")
 """Pictures of a check that are shown of the forecasts after."""
 HISTORY = (
-    "Each point looks at all events up to there. Shaded is what chance alone would show, dashed "
-    "the most that is guaranteed. Few events are far off by luck, so all lines fall at first."
+    "Each point looks at all events up to there. Shaded is what chance alone would "
+    "show{guaranteed}. Few events are far off by luck, so all lines fall at first."
 )
+GUARANTEED = ", dashed the most that is guaranteed"
 DECISIONS = (
     "For whoever protects when the forecast exceeds the cost of protection over the loss that it "
     "prevents: what the best re-reading of the same forecasts would have saved them. Lower is "
@@ -80,8 +81,10 @@ def _pictures(
 
     if history is not None:
         label = history_label(history)
-        title = "Error over time, with its guarantee"
-        yield made("history", title, label, HISTORY, lambda ax: draw_history(history, ax))
+        known = bool(np.isfinite(history.guaranteed).any())
+        title = "Error so far" + (", with its guarantee" if known else "")
+        reading = HISTORY.format(guaranteed=GUARANTEED if known else "")
+        yield made("history", title, label, reading, lambda ax: draw_history(history, ax))
     tables = both.parts(table_of)
     yield made(
         "decisions", "Decision curve", decisions_label(tables, level), DECISIONS,

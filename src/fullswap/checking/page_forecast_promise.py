@@ -142,5 +142,7 @@ def _summary(certificates: Sequence[Certificate]) -> str:
         if states.count(state):
             said.append(f"{states.count(state):,} {words}")
     text = f"Each stream has its own guarantee: {', '.join(said)}."
+    if not states.count("holds") and not states.count("above"):
+        text = f"None of {counted(len(states), 'stream')} has a guarantee that says something."
     broken = dict.fromkeys(reason for c in certificates for reason in c.broken)
     return f"{text} Without one: {'; '.join(broken)}." if broken else text

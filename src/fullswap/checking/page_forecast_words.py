@@ -9,10 +9,11 @@ from typing import Any
 from fullswap.certificates.decisions import Table, percent, worst_ratio
 from fullswap.checking.page_parts import KINDS
 from fullswap.checking.page_parts_words import known, odds, points, score
+from fullswap.checking.verdict import NO_EVIDENCE
 from fullswap.checking.words import capital
 
-SAME = 0.0005
-"""Brier scores that differ by a smaller share than this are the same in words."""
+SAME = 0.002
+"""Brier scores that differ by a smaller share than this have hardly changed."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ def change_of(before: Any, after: Any) -> Change:
     verdicts = f"Before: {_verdict(before)}. After: {_verdict(after)}."
     if _verdict(before) == _verdict(after):
         verdicts = f"Before and after: {_verdict(after)}."
+    if before.verdict == NO_EVIDENCE:
+        verdicts += " There was no sign that anything was off, and so little to gain."
     sentence = (
         f"On average forecasts were {was} {unit} before and are {now} after; chance alone would "
         f"show {chance}. {_score_change(before.brier.score, after.brier.score)} {verdicts}"
@@ -66,7 +69,7 @@ def _verdict(check: Any) -> str:
 def _score_change(was: float, now: float) -> str:
     """The Brier score went from … to …"""
     if not was or abs(now / was - 1) < SAME:
-        return f"The Brier score stayed at {score(now)}."
+        return f"The Brier score hardly changed: {score(was)} before, {score(now)} after."
     share = abs(now / was - 1)
     way = "lower, which is better" if now < was else "higher, which is worse"
     return f"The Brier score went from {score(was)} to {score(now)}: {100 * share:.2g} % {way}."

@@ -11,10 +11,12 @@ from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.protocol import OnlineForecasting
 from fullswap.forecasting.recalibrator import Recalibrator
+from fullswap.forecasting.running import Answers
 from fullswap.forecasting.vectors import OneVsRestForecast, OneVsRestRun
 from fullswap.online.tickets import Forecast
 
 __all__ = [
+    "Answers",
     "Bank",
     "Forecast",
     "Forecaster",

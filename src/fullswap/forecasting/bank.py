@@ -23,7 +23,7 @@ from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import refuse_sibling, values_of
 from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import scales_of
-from fullswap.forecasting.running import Home, Log, run_log
+from fullswap.forecasting.running import Answered, Answers, Home, Log, run_log
 from fullswap.online.loop import record_of
 from fullswap.online.pending import NAMES, Pending
 from fullswap.online.rows import Rows
@@ -163,6 +163,7 @@ class Bank(Keyed):
         sample_weight: Any = None,
         event: Any = None,
         known: Any = None,
+        answers: Answers | None = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -172,11 +173,17 @@ class Bank(Keyed):
         ``run``: outcomes, or probabilities and outcomes. ``event`` names the event of each row;
         the same name in two streams is two events. ``known`` says when outcomes came, if they came
         late, in rows of all streams: that of row i is learnt just before row ``known[i]``.
+        ``answers``: outcomes of events that wait already and become known in the course of this
+        run.
         """
         contexts, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
         own, progress = _listed(keys), checks.flag("progress", progress)
         checks.same_length("keys", own, "outcomes", len(outcomes))
-        log = Log.of(contexts, outcomes, sample_weight, self.spec.max_weight, event, known, own)
+        most = self.spec.max_weight
+        answered = Answered.of(
+            answers, len(outcomes), self._stream, self._pattern._outcomes, most, keyed=True
+        )
+        log = Log.of(contexts, outcomes, sample_weight, most, event, known, own, answered)
         moments = log.moments_if_events_return(
             [(stream.key[0], stream.pending) for stream in self._waiting.values()]
         )

@@ -22,7 +22,7 @@ from fullswap.forecasting.guarantees import (
     guarantee_of,
 )
 from fullswap.forecasting.inputs import scale_of, scales_of
-from fullswap.forecasting.running import NO_PLACES, Home, Log, run_log
+from fullswap.forecasting.running import NO_PLACES, Answered, Answers, Home, Log, run_log
 from fullswap.forecasting.state import (
     pack,
     pack_labels,
@@ -218,11 +218,16 @@ class OnlineForecaster(ABC):
 
     def _run(
         self, columns: tuple[Any, ...], sample_weight: Any, record: bool, progress: bool | None,
-        event: Any, known: Any,
+        event: Any, known: Any, answers: Answers | None,
     ) -> Record | None:  # fmt: skip
         stream = self._stream
         contexts, outcomes = self._read(*columns, absent=known is not None)
-        log = Log.of(contexts, outcomes, sample_weight, self.max_weight, event, known)
+        answered = Answered.of(
+            answers, len(outcomes), lambda _: stream, self._outcomes, self.max_weight, keyed=False
+        )
+        log = Log.of(
+            contexts, outcomes, sample_weight, self.max_weight, event, known, answered=answered
+        )
         moments = log.moments_if_events_return([(None, stream.pending)])
         home = Home(stream.rows, NO_PLACES, {0: stream}, lambda t: stream)
         recorded = run_log(log, home, moments, record, progress)
@@ -334,6 +339,7 @@ class WithoutModels(OnlineForecaster):
         *,
         event: Any = None,
         known: Any = None,
+        answers: Answers | None = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -352,9 +358,10 @@ class WithoutModels(OnlineForecaster):
         forecast; ``i + 1`` is at once. Of several at one moment the earlier row comes first, and
         all rows of an event come at once. A row stays pending if its outcome is absent (NaN, None,
         for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
-        as the loop of ``predict``, ``update`` and ``resolve``.
+        as the loop of ``predict``, ``update`` and ``resolve``. ``answers``: outcomes of events that
+        wait already and become known in the course of this run.
         """
-        return self._run((outcomes,), sample_weight, record, progress, event, known)
+        return self._run((outcomes,), sample_weight, record, progress, event, known, answers)
 
     def _contexts(self) -> None:
         return None

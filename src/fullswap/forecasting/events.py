@@ -110,10 +110,12 @@ def run_rows(
     resolve: Callable[[int, Ticket], None],
     record: bool,
     progress: bool | None,
+    answer: Callable[[int], None] = lambda rows: None,
 ) -> list[Ticket]:
     """Forecast row after row, and resolve events when they are due; the tickets, if asked for.
 
-    ``moments`` as by ``moments_of``. What is stopped in the middle leaves forecasts that wait, as
+    ``moments`` as by ``moments_of``; ``answer`` learns what is due, after so many rows, of
+    forecasts that waited before. What is stopped in the middle leaves forecasts that wait, as
     single forecasts do.
     """
     tickets: list[Ticket] = []
@@ -121,12 +123,14 @@ def run_rows(
     due, waiting = due_rows(moments).tolist(), {}
     ends = moments.tolist()
     with Progress(total, progress, "events") as bar:
+        answer(0)
         for t in range(total):
             ticket = predict(t)
             if record:
                 tickets.append(ticket)
             if ends[t] <= total:
                 waiting[t] = ticket
+            answer(t + 1)
             while resolved < len(due) and ends[due[resolved]] == t + 1:
                 resolve(due[resolved], waiting.pop(due[resolved]))
                 resolved += 1

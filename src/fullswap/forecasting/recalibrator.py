@@ -21,6 +21,7 @@ from fullswap.forecasting.inputs import (
     class_rows,
     labels_of,
 )
+from fullswap.forecasting.running import Answers
 from fullswap.forecasting.specs import experts_spec
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import LEVEL
@@ -168,6 +169,7 @@ class Recalibrator(OnlineForecaster):
         *,
         event: Any = None,
         known: Any = None,
+        answers: Answers | None = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -187,9 +189,10 @@ class Recalibrator(OnlineForecaster):
         forecast; ``i + 1`` is at once. Of several at one moment the earlier row comes first, and
         all rows of an event come at once. A row stays pending if its outcome is absent (NaN, None,
         for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
-        as the loop of ``predict``, ``update`` and ``resolve``.
+        as the loop of ``predict``, ``update`` and ``resolve``. ``answers``: outcomes of events that
+        wait already and become known in the course of this run.
         """
-        return self._run((p, outcomes), sample_weight, record, progress, event, known)
+        return self._run((p, outcomes), sample_weight, record, progress, event, known, answers)
 
     def _contexts(self, p: Any) -> Any:
         return contexts_of(p, self.models, self.classes, labels=self._labels)

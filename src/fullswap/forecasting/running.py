@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.keys import event_names
+from fullswap.base.keys import event_name, event_names
 from fullswap.base.protocols import Indices, Vector
 from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import known_rows, moments_of, run_rows, values_of
@@ -22,6 +22,79 @@ from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
 from fullswap.online.stream import Stream, watch
 from fullswap.online.tickets import Forecast
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Outcomes of events that wait already, which come in the course of a run.
+
+    Parameters
+    ----------
+    events : sequence
+        Their names; of a bank those of the events of ``keys``.
+    outcomes : array
+        One for each event.
+    known : array of ints
+        How many rows of the run have been forecast when the outcome becomes known, from 0 to T: it
+        is learnt just before row ``known[i]``, and before outcomes of the run's own rows.
+    keys : sequence or None
+        Whose events they are, for a bank.
+    sample_weight : array or None
+        Weights of the events.
+    """
+
+    events: Any
+    outcomes: Any
+    known: Any
+    keys: Any = None
+    sample_weight: Any = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The same, checked: what is learnt in which stream, and when."""
+
+    streams: list[Stream]
+    names: list[Any]
+    outcomes: Any
+    scales: Vector
+    moments: Indices
+
+    @classmethod
+    def of(
+        cls, answers: Any, rows: int, find: Callable[[Any], Stream], outcomes: Callable[[Any], Any],
+        max_weight: float, keyed: bool,
+    ) -> Answered | None:  # fmt: skip
+        """``find`` gives the stream of a key, ``outcomes`` checks outcomes; ``rows`` of the run."""
+        if answers is None:
+            return None
+        if not isinstance(answers, Answers):
+            checks.refuse("answers", "be Answers or None", answers)
+        if keyed != (answers.keys is not None):
+            rule = "be given for a bank" if keyed else "be left out for a single stream"
+            checks.refuse("answers.keys", rule, answers.keys)
+        values = np.ascontiguousarray(outcomes(answers.outcomes), dtype=np.float64)
+        names = event_names(answers.events, len(values)) or [None] * len(values)
+        keys = list(answers.keys) if keyed else [None] * len(names)
+        checks.same_length("answers.keys", keys, "answers.events", len(names))
+        known = checks.numbers("answers.known", answers.known)
+        if known.shape != (len(names),):
+            checks.refuse_shape("answers.known", f"({len(names)},)", known)
+        whole = (known >= 0) & (known <= rows) & (known == np.floor(known))
+        rule = f"be whole numbers of rows, from 0 to {rows}"
+        checks.refuse_at("answers.known", rule, known, ~whole)
+        streams = [find(key) for key in keys]
+        for stream, name in zip(streams, names, strict=True):
+            stream.pending.of_event(event_name(name))
+        if len(set(zip(keys, names, strict=True))) < len(names):
+            checks.refuse("answers.events", "be distinct", answers.events)
+        scales = scales_of(answers.sample_weight, len(names), max_weight)
+        scales = scales if len(scales) else np.ones(len(names))
+        return cls(streams, names, values, scales, known.astype(np.int64))
+
+    def tickets(self, k: int) -> list[Forecast]:
+        """The forecasts that wait for an answer."""
+        return self.streams[k].pending.of_event(self.names[k])
 
 
 @dataclass(frozen=True)
@@ -39,23 +112,39 @@ class Log:
     """Whose rows they are; None for a single stream."""
     known: Indices | None
     """When outcomes come, as by ``known_rows``; None: at once."""
+    answered: Answered | None
+    """Outcomes of forecasts that wait already."""
 
     @classmethod
     def of(
         cls, contexts: Any, outcomes: Any, sample_weight: Any, max_weight: float, event: Any,
-        known: Any, keys: list[Any] | None = None,
+        known: Any, keys: list[Any] | None = None, answered: Answered | None = None,
     ) -> Log:  # fmt: skip
-        """Contexts and outcomes have been checked, the others have not."""
+        """Contexts, outcomes and answers have been checked, the others have not."""
         scales = scales_of(sample_weight, len(outcomes), max_weight)
         names = event_names(event, len(outcomes))
+        if answered is not None and known is None:
+            known = np.arange(1, len(outcomes) + 1)
         late = None if known is None else known_rows(known, outcomes)
-        return cls(contexts, outcomes, scales, names, keys, late)
+        if answered is not None and late is not None and names is not None:
+            owners = keys or [None] * len(names)
+            told = {(k, n) for k, n, t in zip(owners, names, late, strict=True) if t <= len(names)}
+            for stream, name in zip(answered.streams, answered.names, strict=True):
+                if (stream.key and stream.key[0], name) in told:
+                    rule = "have no row with an outcome in the run itself"
+                    checks.refuse("answers.events", rule, name)
+        return cls(contexts, outcomes, scales, names, keys, late, answered)
 
     def moments_if_events_return(self, waiting: Iterable[tuple[Any, Pending]]) -> Indices | None:
         """``moments_of``, where an event comes twice or waits already; else None.
 
         ``waiting``: what waits already, by key; None for a single stream.
         """
+        several = self.answered is not None and any(
+            len(self.answered.tickets(k)) > 1 for k in range(len(self.answered.names))
+        )
+        if several:
+            return moments_of(self.names, self.keys, self.outcomes, self.scales, self.known)
         if self.names is None:
             return None
         owners = [None] * len(self.names) if self.keys is None else self.keys
@@ -110,7 +199,7 @@ def _run_one_by_one(
     log: Log, home: Home, moments: Indices, record: bool, progress: bool | None
 ) -> Recorded | None:
     """A log in which events return: the loop of ``predict`` and ``resolve``."""
-    values, names = values_of(log.outcomes), log.names or []
+    values, names = values_of(log.outcomes), log.names or [None] * len(moments)
 
     def predict(t: int) -> Forecast:
         return home.stream_at(t).predict(event_of(log.contexts, t), names[t])
@@ -120,7 +209,20 @@ def _run_one_by_one(
         own = [ticket] if names[t] is None else stream.pending.of_event(names[t])
         stream.resolve(own, values[t], float(log.scales[t]) if len(log.scales) else 1.0)
 
-    tickets = run_rows(moments, predict, resolve, record, progress)
+    answered, learnt = log.answered, 0
+    order = np.zeros(0, np.int64) if answered is None else answered.moments.argsort(kind="stable")
+
+    def answer(t: int) -> None:
+        nonlocal learnt
+        while answered is not None and learnt < len(order):
+            k = int(order[learnt])
+            if answered.moments[k] > t:
+                break
+            value = values_of(answered.outcomes[k : k + 1])[0]
+            answered.streams[k].resolve(answered.tickets(k), value, float(answered.scales[k]))
+            learnt += 1
+
+    tickets = run_rows(moments, predict, resolve, record, progress, answer)
     return recorded_of(home.rows.kind, tickets) if record else None
 
 
@@ -128,12 +230,22 @@ def _run_late(
     log: Log, home: Home, known: Indices, record: bool, progress: bool | None
 ) -> Recorded | None:
     """A log in which outcomes come late and no event returns, in compiled code."""
-    from fullswap.online.late import LateRun  # it brings the compiled code of all kinds
+    from fullswap.online.late import Earlier, LateRun  # it brings the compiled code of all kinds
 
     held = {place: stream.pending for place, stream in home.waiting.items()}
-    run = LateRun(home.rows, home.places, known, held)
+    earlier, answered = None, log.answered
+    if answered is not None and answered.names:
+        waited = [answered.tickets(k)[0] for k in range(len(answered.names))]
+        places = np.array([stream.index for stream in answered.streams], np.int64)
+        earlier = Earlier(places, waited, answered.outcomes, answered.scales, answered.moments)
+    run = LateRun(home.rows, home.places, known, held, earlier)
 
     def wait() -> None:
+        for k in run.answered().tolist():
+            assert answered is not None
+            pending, ticket = answered.streams[k].pending, waited[k]
+            if ticket.id in pending.tickets:
+                pending.remove(ticket.id, ticket)
         for t, ticket in run.tickets():
             stream = home.stream_at(t)
             ticket.key, ticket.event = stream.key, None if log.names is None else log.names[t]

@@ -11,7 +11,8 @@ import os
 import pickle
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -50,10 +51,11 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda function: kernel(function, **options)
-    dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(function)
+    options["no_cfunc_wrapper"] = True  # only functions that are passed around need it
+    dispatcher: Any = numba.njit(**options)(function)
     if dispatcher is not function:  # it is under NUMBA_DISABLE_JIT
         dispatcher._cache = KernelCache(function)
-        part = numba.njit(**options, **parts.OPTIONS)(function)
+        part: Any = numba.njit(**{**options, **parts.OPTIONS})(function)
         # what other kernels ask for when they call this one
         dispatcher.get_call_template = part.get_call_template
         dispatcher.get_overload = part.get_overload
@@ -86,12 +88,12 @@ class KernelCache(NullCache):
                     return CompileResult._rebuild(target_context, *pickle.loads(reduced))
             except Exception:  # from another world than ours: any error means it is of no use
                 continue
-        progress.started(self._name)
+        progress.started()
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if there is a folder for it."""
-        progress.done(self._name)
+        progress.compiled += 1
         if data.library.has_dynamic_globals:  # addresses of this process
             return
         key = (sig, data.codegen.magic_tuple())
@@ -101,44 +103,45 @@ class KernelCache(NullCache):
 
 
 class Progress:
-    """What is said about compiling, and to whom.
+    """What is said about compiling, once a process.
 
     Attributes
     ----------
     compiled : int
         Kernels compiled by this process, not loaded.
-    listener : callable or None
-        Told of the name of every kernel that is about to be compiled; then nothing is printed.
     """
 
     def __init__(self) -> None:
         self.compiled = 0
-        self.listener: Callable[[str], None] | None = None
         self._said = self._said_lost = False
 
-    def started(self, name: str) -> None:
+    def started(self) -> None:
         """A kernel was not found and will be compiled."""
-        if self.listener is not None:
-            self.listener(name)
-        elif not self._said:
-            self._said = True
-            folder = keeping.writable_folder()
-            if folder is None:
-                self._said_lost = True
-                _say(NOT_KEPT.format(why=""))
-            else:
-                text = KEPT_FOR_NOW if keeping.is_temporary(folder) else KEPT
-                _say(text.format(folder=folder))
-
-    def done(self, name: str) -> None:
-        """It was."""
-        self.compiled += 1
+        if self._said:
+            return
+        self._said = True
+        folder = keeping.writable_folder()
+        if folder is None:
+            self.lost("")
+        else:
+            text = KEPT_FOR_NOW if keeping.is_temporary(folder) else KEPT
+            _say(text.format(folder=folder))
 
     def lost(self, trouble: str) -> None:
-        """It could not be kept, though a folder had been found."""
+        """What is compiled is not kept, perhaps because of a trouble with a folder."""
         if not self._said_lost:
             self._said_lost = True
-            _say(NOT_KEPT.format(why=f" ({trouble})"))
+            _say(NOT_KEPT.format(why=f" ({trouble})" if trouble else ""))
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Say nothing meanwhile: for who says it otherwise."""
+        before = self._said, self._said_lost
+        self._said = self._said_lost = True
+        try:
+            yield
+        finally:
+            self._said, self._said_lost = before
 
 
 def _say(text: str) -> None:

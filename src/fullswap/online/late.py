@@ -9,7 +9,7 @@ is in arrays, from which ``tickets`` makes forecasts that wait as single ones do
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,23 @@ FEWEST = 64
 """Forecasts that can wait before more room is made."""
 
 
+class Earlier(NamedTuple):
+    """Outcomes that come in the course of a run, of forecasts that wait already; m of them."""
+
+    streams: Indices
+    """Whose forecasts, (m,)."""
+    tickets: list[Forecast]
+    outcomes: Any
+    scales: Vector
+    moments: Indices
+    """How many rows of the run have been forecast by then, (m,)."""
+
+
 class LateRun:
     """A run of T rows: what is due when, and what waits.
+
+    Forecasts of earlier runs whose outcomes come are m rows before these, which are not forecast
+    again.
 
     Parameters
     ----------
@@ -47,14 +62,21 @@ class LateRun:
     moments : (T,) array
         As for ``due_rows``.
     waiting : mapping
-        Forecasts that wait already, by stream; they wait on.
+        Forecasts that wait already, by stream.
+    earlier : Earlier or None
+        Those of them whose outcomes come; the others wait on.
     """
 
     def __init__(
-        self, rows: Rows, streams: Indices, moments: Indices, waiting: Mapping[int, Pending]
-    ) -> None:
-        self._rows, self._streams = rows, streams
-        self._moments, self._due = moments, due_rows(moments)
+        self, rows: Rows, streams: Indices, moments: Indices, waiting: Mapping[int, Pending],
+        earlier: Earlier | None = None,
+    ) -> None:  # fmt: skip
+        self._rows, self._earlier = rows, earlier
+        self._first = 0 if earlier is None else len(earlier.moments)
+        if earlier is not None:
+            moments = np.concatenate((earlier.moments, moments)) + self._first
+            streams = np.concatenate((earlier.streams, streams)) if len(streams) else streams
+        self._streams, self._moments, self._due = streams, moments, due_rows(moments)
         self._counts, self._crowds = np.zeros(len(rows.arena)), np.zeros(len(rows), np.int64)
         for stream, pending in waiting.items():
             begin = int(rows.start[stream])
@@ -64,21 +86,25 @@ class LateRun:
         self._slots = np.full(len(moments), -1, np.int64)
         self._pool: Points = np.zeros((0, rows.kind.encoded_length(rows.kind.width)))
         self._notes = np.zeros((0, replay.NOTES), np.int64)
-        self._progress = np.array([0, 0, -1])
-        self._make_places(FEWEST)
+        self._progress = np.array([self._first, 0, -1])
+        self._make_places(max(FEWEST, self._first + 1))
+        for t, ticket in enumerate(() if earlier is None else earlier.tickets):
+            self._hold(t, ticket)
 
     def run(
         self, contexts: Any, outcomes: Any, scales: Vector, record: bool, progress: bool | None
     ) -> Recorded | None:
         """Forecast all rows and learn what is due; arguments as for ``run_events``."""
-        kind, total = self._rows.kind, len(self._moments)
+        kind, total, first = self._rows.kind, len(self._moments), self._first
         recorded = room_for(total if record else 0, kind)
         given = NOTHING if contexts is None else contexts
         results = np.ascontiguousarray(outcomes, dtype=np.float64)
-        stop = 0
+        if self._earlier is not None:
+            given, results, scales = _behind(self._earlier, given, results, scales)
+        stop = -1
         with Progress(total, progress, "events") as bar:
-            while stop < total:
-                stop = min(stop + STRETCH, total)
+            while stop < total:  # at least once: outcomes may come without rows
+                stop = min(max(stop, first) + STRETCH, total)
                 reason = None
                 while reason != events.DONE:
                     reason, stream = self._stretch(given, results, scales, stop, recorded)
@@ -93,7 +119,8 @@ class LateRun:
                     elif reason == replay.FULL:
                         self._make_places(len(self._pool))
                 bar.update(stop)
-        return recorded if record else None
+        indices, weights, issued = recorded
+        return (indices[first:], weights[first:], issued[first:]) if record else None
 
     def _stretch(
         self, contexts: Any, outcomes: Any, scales: Vector, stop: int, recorded: Recorded
@@ -109,8 +136,8 @@ class LateRun:
     def tickets(self) -> list[tuple[int, Forecast]]:
         """The forecasts of this run that wait, each with its row."""
         kind, found = self._rows.kind, []
-        for t in np.flatnonzero(self._slots >= 0).tolist():
-            slot = int(self._slots[t])
+        for t in np.flatnonzero(self._slots[self._first :] >= 0).tolist():
+            slot = int(self._slots[self._first + t])
             _, number, drawn, level, crowd, size = self._notes[slot].tolist()
             numbers = self._pool[slot, : kind.encoded_length(size)].tolist()
             ticket = Forecast(kind, level, (number, drawn, *kind.decode(numbers, level)))
@@ -118,7 +145,24 @@ class LateRun:
             found.append((t, ticket))
         return found
 
+    def answered(self) -> Indices:
+        """Which of the earlier forecasts have learnt their outcome, as places among them."""
+        return np.flatnonzero(self._slots[: self._first] < 0)
+
     # --- room ---------------------------------------------------------------------------------
+
+    def _hold(self, t: int, ticket: Forecast) -> None:
+        """Put a forecast that waits already into the next free place, as row t."""
+        kind, play = self._rows.kind, ticket._play
+        numbers = kind.encode(play)
+        size = 2 if kind.pairs else len(play[2])
+        if not kind.pairs:
+            kind.widen(size)  # it may have been made by another process
+        if len(numbers) > self._pool.shape[1]:
+            self._widen_places(len(numbers))
+        self._pool[t, : len(numbers)] = numbers
+        self._notes[t] = t, ticket.id, play[1], ticket.level, ticket.crowd, size
+        self._slots[t], self._progress[replay.FREE] = t, t + 1
 
     def _make_places(self, more: int) -> None:
         """Places for so many more forecasts; there is none that is free."""
@@ -148,3 +192,16 @@ class LateRun:
         held = counts[old : old + sizes[stream]]
         self._counts[new : new + len(held)] = 0.0
         self._counts[new + kind.places(level)] = held
+
+
+def _behind(
+    earlier: Earlier, contexts: Any, outcomes: Any, scales: Vector
+) -> tuple[Any, Any, Vector]:
+    """What comes with the rows of a run, behind those of earlier forecasts."""
+    if len(scales) or (earlier.scales != 1.0).any():
+        own = scales if len(scales) else np.ones(len(outcomes))
+        scales = np.concatenate((earlier.scales, own))
+    if contexts is not NOTHING:
+        unread = np.zeros((len(earlier.moments), *contexts.shape[1:]))
+        contexts = np.concatenate((unread, contexts))
+    return contexts, np.concatenate((earlier.outcomes, outcomes)), scales

@@ -34,6 +34,8 @@ class Due(NamedTuple):
     """The last row of the event: outcomes of one moment are learnt in this order."""
     y: float
     weight: float
+    told: int = -1
+    """The row that brought it, where that is another one."""
 
 
 class Said(NamedTuple):
@@ -78,6 +80,12 @@ class Plan:
     """The row just before which it is learnt; n + 1 if that is none of these."""
     tokens: list[Token] | None
     """Of every row, where events have names."""
+    has: NDArray[np.bool_]
+    """Rows that are forecast."""
+    count: Indices
+    """How many of them come before each row, and before the end, (n + 1,)."""
+    following: Indices
+    """The next one from each row on, and from the end; n + 1 if there is none."""
 
 
 @dataclass
@@ -101,10 +109,15 @@ class Engine:
 
     # --- outcomes that come by themselves -------------------------------------------------------
 
-    def answer(self, token: Token, y: float, moment: float) -> list[tuple[Said, float]]:
-        """The outcome of a pending forecast or event is known, to be used from a moment on."""
+    def answer(
+        self, token: Token, y: float, moment: float, told: int = -1
+    ) -> list[tuple[Said, float]]:
+        """The outcome of a pending forecast or event is known, to be used from a moment on.
+
+        ``told``: number of the row that brings it.
+        """
         said = self.pending.pop(token)
-        self._wait(token, Due(moment, said[-1].row, y, said[-1].weight))
+        self._wait(token, Due(moment, said[-1].row, y, said[-1].weight, told))
         return [(one, y) for one in said]
 
     def _wait(self, token: Token, due: Due) -> None:
@@ -128,14 +141,6 @@ class Engine:
                 return moment
             heapq.heappop(self._queue)
         return math.inf
-
-    def _learn_until(self, time: float) -> None:
-        """Learn what is due before this time."""
-        ready = []
-        while self._next() < time:
-            token = heapq.heappop(self._queue)[3]
-            ready.append((token, self.waiting.pop(token)))
-        self._learn(ready)
 
     def _learn(self, ready: list[tuple[Token, Due]]) -> None:
         if not ready:
@@ -163,23 +168,17 @@ class Engine:
         on where chunks end.
         """
         base, total = self.seen - start, len(rows)
-        has, answers = self._answers(rows, start)
+        has, told = self._answers(rows, start)
         plan = self._plan(rows, base, has)
-        before = np.concatenate(([0], np.cumsum(has)))
         while start < total:
             stop = total if next_stop is None else min(next_stop(self) - base, total)
             stop = max(stop, start + 1)
-            made = Made.room(stop - start, self.streams.classes)
-            answered: list[tuple[Said, float]] = []
-            done = start
-            while done < stop:
-                end = self._run(rows, plan, has, before, base, done, stop, answers, made, start)
-                while answers and answers[0][0] < end:
-                    row, token, y = answers.pop(0)
-                    if token in self.pending:
-                        answered += self.answer(token, y, float(plan.due[row]))
-                done = end
-            own = slice(start, stop)
+            own, answered = slice(start, stop), []
+            while told and told[0][0] < stop:
+                row, token, y = told.pop(0)
+                if token in self.pending:
+                    answered += self.answer(token, y, float(plan.due[row]), base + row)
+            made = self._run(rows, plan, base, start, stop)
             self.seen, self.forecast = base + stop, self.forecast + int(has[own].sum())
             self.clock = max(self.clock, float(plan.clock[stop - 1]))
             y = np.where(has[own], plan.y[own], np.nan)
@@ -215,13 +214,14 @@ class Engine:
                 (_key(rows, k), base + k if name is None else name)
                 for k, name in enumerate(rows.events)
             ]
-            _share(tokens, has, y, due, last)
+            _share(tokens, has, y, due, last, clock)
         known = np.maximum(np.searchsorted(clock, due, side="right"), last + 1)
         # the next row that is forecast
         following = np.full(total + 1, total + 1)
         following[:total][has] = numbers[has]
         following = np.minimum.accumulate(following[::-1])[::-1]
-        return Plan(clock, due, y, last, following[known], tokens)
+        count = np.concatenate(([0], np.cumsum(has)))
+        return Plan(clock, due, y, last, following[known], tokens, has, count, following)
 
     def moment(self, rows: Rows, base: int, row: int) -> float:
         """The moment above which the outcome of a row may be used."""
@@ -236,46 +236,71 @@ class Engine:
             return rows.time.copy()
         return np.where(np.isnan(rows.resolved), rows.time, rows.resolved)
 
-    def _run(
-        self, rows: Rows, plan: Plan, has: NDArray[np.bool_], before: Indices, base: int,
-        start: int, stop: int, answers: list[Any], made: Made, origin: int,
-    ) -> int:  # fmt: skip
-        """Learn what is due, then forecast rows up to where earlier outcomes are due again."""
-        while start < stop and not has[start]:
-            start += 1
-            if answers and answers[0][0] < start:
-                return start
-        if start == stop:
-            return stop
-        self._learn_until(float(plan.clock[start]))
-        end = stop if not answers else min(stop, max(answers[0][0], start) + 1)
-        moment = self._next()
-        if moment < math.inf:
-            place = int(np.searchsorted(plan.clock, moment, side="right"))
-            end = max(min(end, place), start + 1)
-        # what waits from before and is due there as well is older, and goes first
-        held = end < len(rows) and moment < plan.clock[end]
-        own = np.flatnonzero(has[start:end]) + start
-        y, known = plan.y[own], plan.known[own]
-        inside = (known <= end - held) & ~np.isnan(y)
-        local = np.where(inside, before[np.minimum(known, len(rows))] - before[start], len(own) + 1)
-        stays = ~inside
-        first = int(stays.argmax())
-        if plan.tokens is None and stays[first] and _in_time(local[:first]):
-            end = int(own[first])  # the rest waits, and is slower
-            own, y, local, stays = own[:first], y[:first], local[:first], stays[:first]
-        names = self._names(plan, base, own, stays)
-        in_time = names is None and _in_time(local)
+    def _run(self, rows: Rows, plan: Plan, base: int, start: int, stop: int) -> Made:
+        """Forecast rows, and learn what is known before one of them.
+
+        What is known before the next row is learnt here as well if that is forecast: then nothing
+        can come between.
+        """
+        made = Made.room(stop - start, self.streams.classes)
+        own = np.flatnonzero(plan.has[start:stop]) + start
+        if not len(own):
+            return made
+        end = stop if stop < len(rows) and plan.has[stop] else stop - 1
+        y = plan.y[own]
+        inside = (plan.known[own] <= end) & ~np.isnan(y)
+        names = self._names(plan, base, own, ~inside)
+        told = set() if plan.tokens is None else {plan.tokens[k] for k in own[inside].tolist()}
+        ready = [item for item in self._ready(plan, base, start, end) if item[0] not in told]
+        known = np.where(inside, plan.count[plan.known[own] * inside] - plan.count[start], 9**18)
         keys = None if rows.keys is None else [rows.keys[k] for k in own]
         p = None if rows.p is None else rows.p[own]
         weight = None if rows.weight is None else rows.weight[own]
-        if len(own) == 1 and stays[0]:  # as lines come one by one
+        if len(rows) == 1 and not inside.any():  # a line that is followed: in a millisecond
+            self._learn([(token, due) for token, due, _ in ready])
             result = self.streams.predict(keys, p, names)
         else:
-            result = self.streams.run(keys, p, y, weight, names, None if in_time else local)
-        made.put(own - origin, result)
-        self._hold(rows, plan, base, own[stays], result.issued[stays])
-        return end
+            in_time = names is None and not ready and _in_time(known)
+            result = self.streams.run(
+                keys, p, y, weight, names, None if in_time else known, self._told(ready)
+            )
+        made.put(own - start, result)
+        self._hold(rows, plan, base, own[~inside], result.issued[~inside])
+        return made
+
+    def _ready(self, plan: Plan, base: int, start: int, end: int) -> list[tuple[Token, Due, int]]:
+        """What waits and is learnt before row ``end`` at the latest, in the order of its rows.
+
+        Each with how many rows of the run are forecast by then.
+        """
+        ready, later = [], []
+        while self._next() < plan.clock[end]:
+            token = heapq.heappop(self._queue)[3]
+            due = self.waiting.pop(token)
+            first = int(np.searchsorted(plan.clock, due.moment, side="right"))
+            row = int(plan.following[max(first, start, 1 + max(due.row, due.told) - base)])
+            if row > end:
+                later.append((token, due))
+            else:
+                ready.append((token, due, int(plan.count[row] - plan.count[start])))
+        for token, due in later:
+            self._wait(token, due)
+        return sorted(ready, key=lambda item: item[1].row)
+
+    def _told(self, ready: list[tuple[Token, Due, int]]) -> Any:
+        """What waited, as the forecasters are told of it."""
+        if not ready:
+            return None
+        from fullswap.forecasting import Answers
+
+        y: list[Any] = [due.y for _, due, _ in ready]
+        return Answers(
+            [token[1] for token, _, _ in ready],
+            y if self.streams.classes == 2 else [int(value) for value in y],
+            [count for _, _, count in ready],
+            [token[0] for token, _, _ in ready] if self.streams.keyed else None,
+            [due.weight for _, due, _ in ready],
+        )
 
     def _names(
         self, plan: Plan, base: int, own: Indices, stays: NDArray[np.bool_]
@@ -309,9 +334,13 @@ def _key(rows: Rows, row: int) -> Any:
 
 
 def _share(
-    tokens: list[Token], has: NDArray[np.bool_], y: Vector, due: Vector, last: Indices
-) -> None:
-    """Give all rows of an event its outcome, its last row, and the moment when all is known."""
+    tokens: list[Token], has: NDArray[np.bool_], y: Vector, due: Vector, last: Indices,
+    clock: Vector,
+) -> None:  # fmt: skip
+    """Give all rows of an event its outcome, its last row, and the moment when all is known.
+
+    That is not before its last row, whenever the outcome itself was known.
+    """
     own = np.flatnonzero(has)
     codes, names = factorise([tokens[k] for k in own.tolist()])
     count = len(names)
@@ -328,5 +357,7 @@ def _share(
     moment, row = np.full(count, -np.inf), np.zeros(count, np.int64)
     np.maximum.at(moment, codes, due[own])
     np.maximum.at(row, codes, last[own])
+    several = np.bincount(codes, minlength=count) > 1
+    moment = np.where(several, np.maximum(moment, clock[row]), moment)
     y[own] = np.where(np.isfinite(least), least, np.nan)[codes]
     due[own], last[own] = moment[codes], row[codes]

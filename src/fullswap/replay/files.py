@@ -23,13 +23,13 @@ from fullswap.replay.settings import ReplaySettings
 from fullswap.replay.state import StateFile
 
 CHUNK = 65_536
-"""Rows that are forecast, written and saved together, at most."""
+"""Rows after which a state is saved."""
 
 
 def replay_file(
     path: Any, roles: dict[str, Any], settings: ReplaySettings, *, out: Any = None,
     state: Any = None, pos_label: Any = None, strict: bool = False, progress: bool | None = None,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
 ) -> Replayed:  # fmt: skip
     """Replay a log in CSV, Parquet or JSON lines; "-" is standard input.
 
@@ -55,10 +55,12 @@ def replay_file(
     progress
         Whether to show a bar; None: for long work on a terminal.
     chunk
-        Rows that are forecast, written and saved together; the result does not depend on it.
+        Rows that are forecast, written and saved together, for tests: the result does not depend
+        on it. None: ever more, and more where many outcomes wait.
     """
     refuse_kind(out, state is not None)
-    checks.whole("chunk", chunk, 1)
+    if chunk is not None:
+        checks.whole("chunk", chunk, 1)
     source = Source(path, strict)
     with nullcontext() if state is None else StateFile(state) as file:
         session = Session(source.head, source.comma, roles, settings, pos_label, out, file)
@@ -102,7 +104,7 @@ class Source:
 class Replay:
     """One call on a log."""
 
-    def __init__(self, source: Source, session: Session, chunk: int) -> None:
+    def __init__(self, source: Source, session: Session, chunk: int | None = None) -> None:
         self._source, self._session, self._chunk = source, session, chunk
         self._saved = session.engine.seen
 
@@ -133,13 +135,14 @@ class Replay:
         with Progress(len(rows), progress, "rows") as bar:
             for done in session.engine.take(rows, start, self._next_stop):
                 session.put(done, table, rows, numbers)
-                if session.engine.seen - self._saved >= self._chunk:
+                if session.engine.seen - self._saved >= (self._chunk or CHUNK):
                     session.save()
                     self._saved = session.engine.seen
                 bar.update(done.stop)
 
     def _next_stop(self, engine: Engine) -> int:
         """Where the history has a point, ever further apart, and where a state is saved."""
+        if self._chunk is not None:
+            return engine.seen + self._chunk
         wide = max(64, engine.seen // 25, 50 * len(engine.streams) * engine.streams.keyed)
-        wide = max(wide, 32 * len(engine.waiting))
-        return min(engine.seen + min(wide, self._chunk), self._saved + self._chunk)
+        return engine.seen + min(wide, CHUNK)

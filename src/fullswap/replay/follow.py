@@ -14,7 +14,7 @@ from typing import Any
 from fullswap.base import checks
 from fullswap.certificates import Certificate
 from fullswap.inputs.sources import arrow
-from fullswap.replay.files import CHUNK, Replay, Source
+from fullswap.replay.files import Replay, Source
 from fullswap.replay.lines import Lines
 from fullswap.replay.output import refuse_kind
 from fullswap.replay.session import Session
@@ -146,7 +146,7 @@ class _Following:
         source = Source(io.BytesIO(content), self._strict)
         kind = "jsonl" if content.lstrip().startswith(b"{") else "csv"
         session = begin(source.head, source.comma, kind)
-        Replay(source, session, CHUNK).run(None)
+        Replay(source, session).run(None)
         if session.log.turned:
             raise ValueError("a log must have its newest rows last to be followed, got them first")
         self._say_notes(session)

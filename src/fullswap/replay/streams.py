@@ -73,14 +73,18 @@ class Streams:
 
     def run(
         self, keys: list[Any] | None, p: Any, y: Vector, weight: Vector | None,
-        names: list[Any] | None, known: Any,
+        names: list[Any] | None, known: Any, answers: Any,
     ) -> Made:  # fmt: skip
-        """Forecast rows, and learn outcomes when ``known`` says; None: before the next row."""
+        """Forecast rows, and learn outcomes when ``known`` says; None: before the next row.
+
+        ``answers`` for forecasts that wait already.
+        """
         outcomes = y if known is not None or self.classes == 2 else y.astype(np.int64)
         columns = ([keys] if self.keyed else []) + ([p] if self.with_models else []) + [outcomes]
         record = self.held.run(
-            *columns, sample_weight=weight, event=names, known=known, progress=False
-        )
+            *columns, sample_weight=weight, event=names, known=known, answers=answers,
+            progress=False,
+        )  # fmt: skip
         return made_of(record)
 
     def predict(self, keys: list[Any] | None, p: Any, names: list[Any] | None) -> Made:
