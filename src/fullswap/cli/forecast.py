@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from fullswap.cli.check import _listed
+from fullswap.cli.options import JSON, QUIET
 from fullswap.cli.output import answered, in_shell, progress_wanted, refuse_unwritable, say
 
 
@@ -75,8 +76,8 @@ def forecast(
         help="Keep reading, and answer every line as it comes, on standard output or in --out.",
     ),
     strict: bool = typer.Option(False, "--strict", help="Stop at the first malformed line."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    quiet: bool = typer.Option(False, "--quiet", help="No summary and no progress bar."),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
 ) -> None:  # fmt: skip
     """Better probabilities for a log of forecasts, as if it had run all along."""
     from fullswap.replay import ReplaySettings, follow_file, replay_file
@@ -100,7 +101,7 @@ def forecast(
                 log, roles, settings, out=out or "-", state=state, pos_label=positive,
                 strict=strict, say=remarks,
             )  # fmt: skip
-            if out not in (None, "-") and not quiet:
+            if out not in (None, "-"):
                 say(certificates_text(found), "forecast")
             return
         answer = replay_file(
@@ -109,7 +110,7 @@ def forecast(
         )  # fmt: skip
         if report is not None:
             answer.report(report)
-        if not quiet and out != "-":
+        if out != "-":
             written = "" if report is None else f"\n\nReport: {report}"
             text = answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written
             say(text, "forecast")

@@ -131,6 +131,7 @@ class Replay:
         if order is not None:
             rows, table = rows.taken(order), table.take(order)
         start = session.resume(table, rows, offset)
+        session.engine.streams.progress = progress
         numbers = offset + (np.arange(len(rows)) if order is None else order)
         with Progress(len(rows), progress, "rows") as bar:
             for done in session.engine.take(rows, start, self._next_stop):

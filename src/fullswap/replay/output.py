@@ -17,6 +17,8 @@ from fullswap.replay.reading import Reading
 from fullswap.replay.streams import Made
 
 KINDS = (".csv", ".jsonl", ".parquet")
+MOST_ROWS = 65_536
+"""Rows that are made text at once."""
 PAIR = ("lower", "upper", "upper_chance")
 SPECIAL = '[",\r\n]'
 """Signs for which a field of a CSV file is put between quotes."""
@@ -180,7 +182,8 @@ class Output:
             return
         if not self.length:
             self._put(header_line(full.column_names))
-        self._put(csv_lines(full))
+        for start in range(0, full.num_rows, MOST_ROWS):  # an Arrow text holds 2 GB at most
+            self._put(csv_lines(full.slice(start, MOST_ROWS)))
 
     def write_row(self, row: dict[str, Any], made: Made) -> None:
         """One row, as lines come."""

@@ -11,6 +11,9 @@ from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 
+MANY = 100_000
+"""Rows from which a run may show a bar of its own."""
+
 
 class Made(NamedTuple):
     """Forecasts of n rows."""
@@ -63,6 +66,8 @@ class Streams:
         from fullswap.forecasting import Bank
 
         self.keyed = keyed
+        self.progress: bool | None = False
+        """Whether long runs show a bar."""
         self.held: Any = Bank(forecaster) if keyed else forecaster
         self.spec = forecaster.spec
         self.classes = int(self.spec.classes)
@@ -83,7 +88,7 @@ class Streams:
         columns = ([keys] if self.keyed else []) + ([p] if self.with_models else []) + [outcomes]
         record = self.held.run(
             *columns, sample_weight=weight, event=names, known=known, answers=answers,
-            progress=False,
+            progress=self.progress if len(y) >= MANY else False,
         )  # fmt: skip
         return made_of(record)
 

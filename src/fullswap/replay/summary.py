@@ -224,8 +224,8 @@ class Summary:
 
     @property
     def history(self) -> History | None:
-        """The error over time; None without outcomes."""
-        if not self._history:
+        """The error over time; None if there is but one point of it."""
+        if len(self._history) < 2:
             return None
         columns = [np.array(column, dtype=float) for column in zip(*self._history, strict=True)]
         events, error, noise, guaranteed, before, mass = columns
