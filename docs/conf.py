@@ -4,8 +4,10 @@ import re
 import sys
 from pathlib import Path
 
+from numpy.typing import ArrayLike
 from sphinx.util.inspect import TypeAliasForwardRef
 from sphinx.util.nodes import make_refnode
+from sphinx.util.typing import stringify_annotation
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
@@ -27,6 +29,8 @@ myst_heading_anchors = 4
 
 autodoc_default_options = {
     "members": True,
+    "undoc-members": True,  # fields that their names explain
+    "no-value": True,
     "member-order": "bysource",
     # methods of these are explained elsewhere
     "inherited-members": "BaseEstimator, Exception, Protocol, Wrapper, dict, str, tuple",
@@ -37,12 +41,20 @@ autodoc_type_aliases = {name: name for name in ALIASES}
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
 autosummary_generate = False
 numpydoc_show_class_members = False
 default_role = "py:obj"  # `Record` in a docstring is a link
 suppress_warnings = ["ref.python"]  # two classes called Curve: each is found by its whole name
 
 MOST_FIELDS = 10
+ARRAY = r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[[~.\w]+(\[[~.\w]+\])?\]\]"
+SHORT = {
+    re.compile(re.escape(stringify_annotation(ArrayLike, "smart"))): "ArrayLike",
+    re.compile(ARRAY): "NDArray",
+    re.compile("<factory>"): "...",
+}
+"""What Sphinx makes of some annotations ↦ how they are written."""
 
 # Inside a union, Sphinx shows an alias as its repr.
 TypeAliasForwardRef.__repr__ = lambda alias: alias.name
@@ -58,10 +70,16 @@ def keep_bars(app, what, name, obj, options, lines):
 
 
 def shorten(app, what, name, obj, options, signature, returned):
-    """Nobody makes a result of twenty fields by hand; each of them is explained beneath."""
+    """Types by the names under which people know them; no list of what nobody gives by hand.
+
+    A result of twenty fields is made by the package, and each field is explained beneath.
+    """
     if what == "class" and len(getattr(obj, "__dataclass_fields__", ())) > MOST_FIELDS:
         return "", returned
-    return (signature and signature.replace("<factory>", "...")), returned
+    for long, short in SHORT.items():
+        signature = signature and long.sub(short, signature)
+        returned = returned and long.sub(short, returned)
+    return signature, returned
 
 
 def is_foreign(app, what, name, obj, skip, options):

@@ -89,7 +89,7 @@ def made_streams(events: int, seed: int) -> Iterator[Stream]:
 
 
 def read_logs(folder: Path) -> Iterator[Stream]:
-    """Those of the public logs that lie in the folder; see docs/recalibrators.md for their origin."""
+    """Those of the public logs that lie in the folder; docs/recalibrators.md has their origin."""
     from studies import waiting_logs
 
     for name, reader in (

@@ -86,9 +86,7 @@ def guess_roles(
 
 def _refuse(what: str, candidates: list[str], kind: type[ValueError] = ValueError) -> NoReturn:
     shown = f" ({listed(candidates)})" if candidates else ""
-    raise kind(
-        f"the columns must be named where they are not obvious, got {what}{shown}: {FLAGS}"
-    )
+    raise kind(f"the columns must be named where they are not obvious, got {what}{shown}: {FLAGS}")
 
 
 # --- probabilities that each have an outcome of their own -----------------------------------------

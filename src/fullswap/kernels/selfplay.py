@@ -66,7 +66,9 @@ def _stationary(rows, x, k, square, steps, residual):
         chain = np.ascontiguousarray(rows[:k, :k])
         if stationary_dense(chain, x[:k], steps, residual, _STEPS) <= residual:
             return
-    square[:k, :k] = rows[:k, :k]
+    for a in range(k):
+        for b in range(k):
+            square[a, b] = rows[a, b]
     gth_in_place(square, k, x)
 
 
@@ -130,9 +132,13 @@ def play_rounds(
             else:
                 _weigh(scores[p], rows[p], mixed[p], last[p], charges[p], k, optimism, rate)
             x = history[t, p]
-            x[:k], x[k:] = mixed[p, :k], 0.0
+            # entry by entry: what numba would say of shapes that differ takes seconds to compile
+            for a in range(most):
+                x[a] = mixed[p, a] if a < k else 0.0
             _stationary(rows[p], x, k, square, steps[:, :k], residual)
-        mixed[:] = history[t]
+        for p in range(players):
+            for a in range(most):
+                mixed[p, a] = history[t, p, a]
         for p in range(players):
             _payoffs(tables[p], sizes, mixed, p, joint, last[p])
             _learn(scores[p], rows[p], mixed[p], last[p], charges[p], sizes[p], learner == MATCHING)
