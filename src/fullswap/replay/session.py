@@ -232,6 +232,12 @@ class Session:
                 f"before and after are of this call; the certificate covers all {engine.seen:,} "
                 "rows so far"
             )
+        step = engine.streams.step
+        if step is not None:
+            self._say(
+                f"the verdict after allows for rounding to multiples of {step:.2g} (half a step "
+                "either way), the verdict before does not; errors and scores allow for nothing"
+            )
         pending = sum(len(said) for said in engine.pending.values())
         before, after, models = summary.checks([], pending)
         alone = None if engine.streams.keyed else certificates.pop(None)
