@@ -93,8 +93,8 @@ def check(
 ) -> None:  # fmt: skip
     """Is this forecaster calibrated? How far off, which way, at what cost, and how sure."""
     roles = {
-        "y": _listed(outcome), "p": _listed(probability), "classes": _listed([classes or ""]),
-        "time": time, "event": _listed(event), "together": _listed(together), "by": _listed(by),
+        "y": listed(outcome), "p": listed(probability), "classes": listed([classes or ""]),
+        "time": time, "event": listed(event), "together": listed(together), "by": listed(by),
         "sample_weight": weight, "due": due,
     }  # fmt: skip
     progress_wanted(quiet)
@@ -127,6 +127,6 @@ def _any(answer: Any) -> bool:
     return any(segment.flagged for segment in getattr(answer, "segments", []))
 
 
-def _listed(values: list[str]) -> list[str]:
+def listed(values: list[str]) -> list[str]:
     """Names that were repeated, or joined by commas."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]

@@ -235,8 +235,8 @@ class Session:
         step = engine.streams.step
         if step is not None:
             self._say(
-                f"the verdict after allows for rounding to multiples of {step:.2g} (half a step "
-                "either way), the verdict before does not; errors and scores allow for nothing"
+                f"an issued 0 % is drawn for chances below {100 * step:.3g} %, so the evidence "
+                f"after takes it as {50 * step:.3g} %, and 100 % likewise"
             )
         pending = sum(len(said) for said in engine.pending.values())
         before, after, models = summary.checks([], pending)

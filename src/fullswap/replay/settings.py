@@ -25,8 +25,8 @@ class ReplaySettings:
     """Outcomes are known so many rows later; None: by time, or before the next row."""
     alarm: bool = False
     """Whether a monitor watches."""
-    seed: int = 0
-    """Of the draws."""
+    seed: int | None = 0
+    """Of the draws; None: fresh entropy of the system, so that nobody can foresee them."""
 
     def __post_init__(self) -> None:
         if self.step is not None:
@@ -34,7 +34,8 @@ class ReplaySettings:
         checks.horizon(self.horizon)
         if self.delay is not None:
             checks.whole("delay", self.delay, 0)
-        checks.whole("seed", self.seed, 0)
+        if self.seed is not None:
+            checks.whole("seed", self.seed, 0)
 
     def forecaster(self, classes: int, models: int, max_weight: float) -> Any:
         """What every stream begins as."""

@@ -88,10 +88,12 @@ class Summary:
         late = 0 if reading.event else delay
         settings = Settings(recalibrate=False, delay=late)
         self._models = {name: Judged(reading, settings) for name in self._names()}
-        # what is issued is rounded at random: 0 % stands for a chance below a step
-        rounded = None if step is None else min(step, 0.5)
-        self._after = Judged(reading, replace(settings, step=rounded))
-        self._before_bins = Bins() if reading.models and reading.classes == 2 else None
+        # drawn between neighbours: an issued 0 % stands for a chance below a step
+        least = 0.0 if step is None else min(step / 2, 0.25)
+        self._after = Judged(reading, replace(settings, least=least))
+        binned = reading.classes == 2
+        self._before_bins = Bins() if reading.models and binned else None
+        self._after_bins = Bins() if reading.key and binned else None
         self.monitor = monitor
         self.rang: Alarm | None = None
         """The alarm that the last rows rang."""
@@ -156,6 +158,8 @@ class Summary:
             judged.add(y, column, *rest)
         if self._before_bins is not None:
             self._before_bins.add(y, columns[0], weight)
+        if self._after_bins is not None:
+            self._after_bins.add(y, issued, weight)
 
     # --- alarms -----------------------------------------------------------------------------------
 
@@ -215,10 +219,12 @@ class Summary:
 
         before = math.nan if self._before_bins is None else self._before_bins.error
         events = sum(c.rounds if c.events is None else c.events for c in some)
-        point = (
-            events, share([c.measured for c in some]), share([c.noise for c in some]),
-            share([c.guaranteed for c in some]), before, mass,
-        )  # fmt: skip
+        error, noise = share([c.measured for c in some]), share([c.noise for c in some])
+        if self._after_bins is not None:
+            # in the bins of the model; what is guaranteed of all keys holds, as merging forecasts
+            # of several keys cannot raise the error
+            error, noise = self._after_bins.error, self._after_bins.noise
+        point = events, error, noise, share([c.guaranteed for c in some]), before, mass
         if not self._history or events > self._history[-1][0]:
             self._history.append(point)
 
@@ -249,12 +255,12 @@ class Summary:
 
 
 class Bins:
-    """Error of a model's probabilities in bins of 1/64."""
+    """Error of forecasts in bins of 1/64, whoever made them."""
 
     WIDTH = 64
 
     def __init__(self) -> None:
-        self._sums = np.zeros((3, self.WIDTH + 1))
+        self._sums = np.zeros((4, self.WIDTH + 1))
 
     def add(self, y: Vector, p: Vector, weight: Vector | None) -> None:
         """Rows with outcomes."""
@@ -262,14 +268,21 @@ class Bins:
         y, p = y[keep], p[keep]
         bins = np.rint(p * self.WIDTH).astype(np.int64)
         w = np.ones(len(y)) if weight is None else weight[keep]
-        for row, values in enumerate((w, w * p, w * y)):
+        for row, values in enumerate((w, w * p, w * y, w * w * p * (1.0 - p))):
             self._sums[row] += np.bincount(bins, values, self.WIDTH + 1)
+
+    def _mean(self, squares: Vector) -> float:
+        mass = self._sums[0]
+        if not mass.any():
+            return math.nan
+        return math.sqrt(float((squares[mass > 0] / mass[mass > 0]).sum() / mass.sum()))
 
     @property
     def error(self) -> float:
         """√(mean of squared gaps), a share."""
-        mass, says, yes = self._sums
-        if not mass.any():
-            return math.nan
-        gaps = np.square(says - yes)[mass > 0] / mass[mass > 0]
-        return math.sqrt(float(gaps.sum() / mass.sum()))
+        return self._mean(np.square(self._sums[1] - self._sums[2]))
+
+    @property
+    def noise(self) -> float:
+        """What chance alone would show, if the forecasts were right."""
+        return self._mean(self._sums[3])

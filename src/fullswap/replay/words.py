@@ -27,7 +27,9 @@ def sentence_of(r: Replayed) -> str:
         return f"{r.pending:,} forecasts wait for their outcome; none has one yet."
     parts = []
     if r.before is not None:
-        best = "" if r.models is None else f" ({next(iter(r.models.checks))}, the best model)"
+        best = ""
+        if r.models is not None:
+            best = f" ({next(iter(r.models.checks))}, in hindsight the best model)"
         parts.append(f"Before{best}: {_off(r.before)}. After: {_off(after)}.")
         parts.append(f"Brier score {r.before.brier.score:.4f} -> {after.brier.score:.4f}.")
         parts.append(_verdict(r.before, after))
@@ -63,7 +65,7 @@ def _promise(r: Replayed) -> str:
     if r.certificate is not None:
         c = r.certificate
         if c.points_guaranteed is None:
-            return "Nothing is guaranteed with outcomes this late; the certificate below says why."
+            return _after_the_fact(c)
         if c.trivial:
             return "Too few events for a guarantee."
         ending = "with outcomes this late" if c.late else "whatever happens"
@@ -76,6 +78,17 @@ def _promise(r: Replayed) -> str:
     return (
         f"Guaranteed at most {rounded(whole, up=True)} points over all {len(r.certificates):,} "
         "keys together."
+    )
+
+
+def _after_the_fact(c: Certificate) -> str:
+    """Where nothing could be promised in advance, because outcomes came late."""
+    if c.points_after_the_fact is None or c.points_after_the_fact >= 1:
+        return "Nothing is guaranteed with outcomes this late; the certificate below says why."
+    most = rounded(c.points_after_the_fact, up=True)
+    return (
+        f"Guaranteed after the fact, on average over its own draws: at most {most} points. In "
+        "advance nothing is, because outcomes came after later forecasts."
     )
 
 
