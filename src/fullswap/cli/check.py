@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from fullswap.base.files import refuse_same
 from fullswap.cli.options import JSON, OUTPUT, QUIET
 from fullswap.cli.output import (
     answered,
@@ -15,6 +16,7 @@ from fullswap.cli.output import (
     progress_wanted,
     refuse_unwritable,
     say,
+    without_notes,
 )
 
 VERDICTS = ("never", "miscalibrated", "any")
@@ -103,6 +105,7 @@ def check(
             raise ValueError(f"--fail-on must be {' or '.join(VERDICTS)}, got {fail_on!r}")
         if not 0 <= tolerance <= 100:
             raise ValueError(f"--tolerance must be from 0 to 100 points, got {tolerance:g}")
+        refuse_same(LOG=log, **{"--report": report})
         if report is not None:
             refuse_unwritable(report, "--report")
         from fullswap.checking.files import check_file
@@ -114,8 +117,8 @@ def check(
         if report is not None:
             answer.report(report)
         written = "" if report is None else f"\n\nReport: {report}"
-        text = answer.to_json(indent=2) if as_json else laid_out(in_shell(str(answer))) + written
-        say(text, "check")
+        text = without_notes(str(answer)) if quiet else str(answer)
+        say(answer.to_json(indent=2) if as_json else laid_out(in_shell(text)) + written, "check")
     if (fail_on == "miscalibrated" and answer.miscalibrated) or (fail_on == "any" and _any(answer)):
         raise typer.Exit(1)
 

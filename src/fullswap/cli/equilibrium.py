@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from fullswap.base.files import refuse_same
 from fullswap.cli.help import Command
 from fullswap.cli.options import JSON, OUTPUT, QUIET
 from fullswap.cli.output import answered, print_table, progress_wanted, refuse_unwritable, say
@@ -83,7 +84,7 @@ def equilibrium(
     progress = progress_wanted(quiet)
     with answered("equilibrium"):
         if plot is not None:
-            _refuse_picture(plot)
+            _refuse_picture(plot, game)
         made = _game(game, settings)
         from fullswap.games import solve
 
@@ -165,8 +166,9 @@ def _of_the_zoo(name: str, settings: list[str]) -> Any:
         raise ValueError(f"--set {error}") from None
 
 
-def _refuse_picture(plot: Path) -> None:
+def _refuse_picture(plot: Path, game: str) -> None:
     """Before the work: a place that can be written, in a format that can be drawn."""
+    refuse_same(GAME=game, **{"--plot": plot})
     refuse_unwritable(plot, "--plot")
     try:
         from matplotlib.backend_bases import FigureCanvasBase

@@ -6,9 +6,18 @@ from pathlib import Path
 
 import typer
 
+from fullswap.base.files import refuse_same
 from fullswap.cli.check import COLUMNS, READING, listed
 from fullswap.cli.options import JSON, OUTPUT, QUIET
-from fullswap.cli.output import answered, in_shell, progress_wanted, refuse_unwritable, say
+from fullswap.cli.output import (
+    answered,
+    in_shell,
+    laid_out,
+    progress_wanted,
+    refuse_unwritable,
+    say,
+    without_notes,
+)
 
 KNOWN, DRAWS = "When outcomes were known", "What is published"
 """Groups of options."""
@@ -120,6 +129,9 @@ def forecast(
     }  # fmt: skip
     with answered("forecast"):
         wanted = progress_wanted(quiet)
+        if as_json and out == "-":
+            raise ValueError("--json must be left out where --out is -: both are standard output")
+        refuse_same(LOG=log, **{"--out": out, "--state": state, "--report": report})
         if report is not None:
             refuse_unwritable(report, "--report")
         live = follow or state is not None
@@ -144,7 +156,8 @@ def forecast(
             answer.report(report)
         if out != "-":
             written = "" if report is None else f"\n\nReport: {report}"
-            text = answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written
+            text = without_notes(str(answer)) if quiet else str(answer)
+            text = answer.to_json(indent=2) if as_json else laid_out(in_shell(text)) + written
             say(text, "forecast")
 
 

@@ -46,6 +46,8 @@ class Said(NamedTuple):
     p: Any
     issued: Any
     weight: float
+    time: float | None = None
+    """When it was made, if the log says so."""
 
 
 @dataclass
@@ -256,14 +258,20 @@ class Engine:
         keys = None if rows.keys is None else [rows.keys[k] for k in own]
         p = None if rows.p is None else rows.p[own]
         weight = None if rows.weight is None else rows.weight[own]
-        if len(rows) == 1 and not inside.any():  # a line that is followed: in a millisecond
-            self._learn([(token, due) for token, due, _ in ready])
-            result = self.streams.predict(keys, p, names)
-        else:
-            in_time = names is None and not ready and _in_time(known)
-            result = self.streams.run(
-                keys, p, y, weight, names, None if in_time else known, self._told(ready)
-            )
+        try:
+            if len(rows) == 1 and not inside.any():  # a line that is followed: in a millisecond
+                self._learn([(token, due) for token, due, _ in ready])
+                ready = []
+                result = self.streams.predict(keys, p, names)
+            else:
+                in_time = names is None and not ready and _in_time(known)
+                result = self.streams.run(
+                    keys, p, y, weight, names, None if in_time else known, self._told(ready)
+                )
+        except ValueError:  # before anything was learnt: all of it waits on
+            for token, due, _ in ready:
+                self._wait(token, due)
+            raise
         made.put(own - start, result)
         self._hold(rows, plan, base, own[~inside], result.issued[~inside])
         return made
@@ -319,7 +327,9 @@ class Engine:
             y = float(plan.y[k])
             if math.isnan(y):
                 p = None if rows.p is None else rows.p[k].tolist()
-                self.pending.setdefault(token, []).append(Said(base + k, p, said.tolist(), weight))
+                time = None if rows.time is None else float(rows.time[k])
+                one = Said(base + k, p, said.tolist(), weight, time)
+                self.pending.setdefault(token, []).append(one)
             else:
                 self._wait(token, Due(float(plan.due[k]), base + int(plan.last[k]), y, weight))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fullswap.base import checks
+from fullswap.base.files import refuse_same
 from fullswap.certificates import Certificate
 from fullswap.inputs.sources import arrow
 from fullswap.replay.files import Replay, Source
@@ -67,6 +68,7 @@ def follow_file(
         The certificate of every stream; of the only one under the key None.
     """
     refuse_kind(out, True)
+    refuse_same(path=path, out=out, state=state)
     checks.whole("snapshot", snapshot, 1)
     with nullcontext() if state is None else StateFile(state) as file:
         following = _Following(path, file, strict, say or _say, snapshot, forever)
@@ -184,11 +186,19 @@ class _Following:
 
     def _take(self, session: Session, number: int, row: dict[str, Any], write: bool) -> None:
         own = {name: row.get(name) for name in session.columns}
+        read = own
+        if self._lines.separator == ";":  # then numbers may have a decimal comma
+            numeric = session.reading.numeric()
+            read = {name: value.replace(",", ".") if name in numeric and isinstance(value, str)
+                    else value for name, value in own.items()}  # fmt: skip
         try:
-            rows = session.reading.rows_of({name: [value] for name, value in own.items()})
+            rows = session.reading.rows_of({name: [value] for name, value in read.items()})
             (done,) = session.engine.take(rows)
         except ValueError as error:
-            self._refuse(number, str(error).replace(" at position 0", ""))
+            why = str(error).replace(" at position 0", "")
+            if self._path != "-":  # a file is read again by later calls, which could not go on
+                raise ValueError(f"line {number} of {self._path}: {why}") from None
+            self._refuse(number, why)
             return
         if write and session.output.wanted:
             session.output.write_row(own, done.made)
@@ -232,6 +242,7 @@ class Journal:
         """A line, before it is answered."""
         if self._file is None:
             self._file = open(self.path, "a", encoding="utf-8")
+            self._file.write("\n")  # the last line may have been cut short
         self._file.write(f"{seen} {json.dumps(row)}\n")
         self._file.flush()
 

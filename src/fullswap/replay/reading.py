@@ -105,9 +105,10 @@ class Reading:
 
     def rows(self, table: Any, comma: bool = False) -> Rows:
         """Rows of an Arrow table whose columns are as they were written."""
-        return self.rows_of(plain_columns(table, self._numeric(), comma))
+        return self.rows_of(plain_columns(table, self.numeric(), comma))
 
-    def _numeric(self) -> list[str]:
+    def numeric(self) -> list[str]:
+        """Columns that may hold numbers."""
         y = self.y if isinstance(self.y, list) else [self.y]
         return [name for name in (*y, *self.p, self.time, self.resolved, self.weight) if name]
 
@@ -196,6 +197,10 @@ def _texts(columns: dict[str, Any], role: str, name: str) -> list[str]:
     column = pick(columns, role, name)
     if hasattr(column, "cast"):  # of Arrow
         column = column.cast(arrow().string()).to_pylist()
+    else:  # a line alone: numbers are written as Arrow writes them
+        string = arrow().string()
+        column = [v if v is None or isinstance(v, str) else arrow().scalar(v).cast(string).as_py()
+                  for v in column]  # fmt: skip
     return [MISSING if value is None or not str(value).strip() else str(value) for value in column]
 
 

@@ -154,8 +154,6 @@ class Session:
         if not start or not self._known:
             return start
         self._check_prefix(table, offset, start)
-        if offset + start < log.rows:
-            return start
         engine, base = self.engine, log.start + offset
         for token, said in list(engine.pending.items()):
             own = [one.row - base for one in said if 0 <= one.row - base < start]

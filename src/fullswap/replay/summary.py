@@ -73,7 +73,9 @@ class Judged:
         if self._moments:
             times = np.concatenate(self._moments)
             if self._reading.dates:
-                times = times.astype(np.int64).astype("datetime64[us]")
+                known = ~np.isnan(times)
+                moments = np.where(known, times, 0.0).astype(np.int64).astype("datetime64[us]")
+                times = np.where(known, moments, np.datetime64("NaT"))
         given = None if self._numbers is None else np.concatenate(self._numbers)
         return finish(self._gathered, log, times, pending, given)
 
@@ -141,7 +143,7 @@ class Summary:
             tokens = np.empty(len(said), dtype=object)
             tokens[:] = [("answered", one.row) for one in said]
         if self._reading.time:
-            time = np.full(len(said), np.nan)
+            time = np.array([np.nan if one.time is None else one.time for one in said])
         issued = np.array([one.issued for one in said], dtype=float)
         self._add(y, p, issued, weight, tokens, time, numbers)
 

@@ -66,15 +66,15 @@ def _promise(r: Replayed) -> str:
         c = r.certificate
         if c.points_guaranteed is None:
             return _after_the_fact(c)
-        if c.trivial:
-            return "Too few events for a guarantee."
+        if c.trivial or c.points_guaranteed >= 0.5:  # always saying 50 % would do
+            return "Too few events for a guarantee that says much."
         ending = "with outcomes this late" if c.late else "whatever happens"
         return f"Guaranteed at most {rounded(c.points_guaranteed, up=True)} points, {ending}."
     whole = _together(r.certificates)
     if math.isnan(whole):
         return "Not every key has a guarantee; see below."
-    if whole >= 1:
-        return "Too few events a key for a guarantee."
+    if whole >= 0.5:
+        return "Too few events a key for a guarantee that says much."
     return (
         f"Guaranteed at most {rounded(whole, up=True)} points over all {len(r.certificates):,} "
         "keys together."
@@ -88,7 +88,7 @@ def _after_the_fact(c: Certificate) -> str:
     most = rounded(c.points_after_the_fact, up=True)
     return (
         f"Guaranteed after the fact, on average over its own draws: at most {most} points. In "
-        "advance nothing is, because outcomes came after later forecasts."
+        "advance nothing is, because outcomes came late, or not yet."
     )
 
 
@@ -117,6 +117,8 @@ def text_of(r: Replayed) -> str:
     elif r.certificates:
         lines += [*_keys(r.certificates), ""]
     counts = [f"{r.rows:,} rows", f"{r.answered:,} with an outcome", f"{r.pending:,} pending"]
+    if r.answered > r.rows - r.skipped:  # outcomes of earlier calls have come
+        counts[1] = f"{r.answered:,} outcomes, also of earlier calls"
     if r.skipped:
         counts.append(f"{r.skipped:,} without a forecast")
     lines.append(", ".join(counts) + ".")
