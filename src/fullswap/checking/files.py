@@ -54,7 +54,7 @@ def check_file(
             head, more = _whole(head, more, named), iter(())
             first = None
     log = log_of(head, pos_label=pos_label, **named)
-    log.notes[:0] = said
+    log.notes[:] = dict.fromkeys([*said, *log.notes])  # some are noticed twice
     if first is None:
         log.notes.extend(notes)
         return check_log(log, settings)
