@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from fullswap.base.amounts import counted
 from fullswap.inputs.frames import listed, pick
 from fullswap.inputs.moments import parse
-from fullswap.inputs.probabilities import counted
 from fullswap.inputs.sources import BLOCK, SHOWN, Source, arrow, opened
 
 SEPARATORS = ",;\t|"

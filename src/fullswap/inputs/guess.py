@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base.amounts import counted
 from fullswap.inputs.classes import without_common
 from fullswap.inputs.columns import Column, column_of, plain
 from fullswap.inputs.frames import columns_of, listed, pick
@@ -20,7 +21,7 @@ from fullswap.inputs.looks import (
 )  # fmt: skip
 from fullswap.inputs.moments import is_date_column
 from fullswap.inputs.outcomes import NO_WORDS, WORDS, distinct, place_of
-from fullswap.inputs.probabilities import SUM_TOLERANCE, counted, probabilities
+from fullswap.inputs.probabilities import SUM_TOLERANCE, probabilities
 
 FLAGS = "give --outcome COL --probability COL (y=…, p=…)"
 MOST_CLASSES = 20

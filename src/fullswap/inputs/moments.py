@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices
 from fullswap.inputs.columns import MISSING_WORDS, Column, column_of, factorise, plain
-from fullswap.inputs.probabilities import counted
 
 DATE_LIKE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})([T ].*)?")
 DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})([T ].*)?")

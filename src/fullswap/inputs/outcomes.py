@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices, Vector
 from fullswap.inputs.columns import MISSING_WORDS, Column, column_of, factorise, is_missing, plain
 from fullswap.inputs.frames import listed
-from fullswap.inputs.probabilities import counted
 
 WORDS = {
     "yes": "no", "true": "false", "y": "n", "t": "f", "won": "lost", "win": "loss", "1": "0",
