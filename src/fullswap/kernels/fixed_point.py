@@ -188,7 +188,8 @@ def _walk_to(source, lattice, base, order, where, corner, floats, limit):
             if c == leaving:
                 share[c] = step
             else:
-                share[c] = max(share[c] - step * move[c], 0.0)
+                rest = share[c] - step * move[c]
+                share[c] = rest if rest > 0.0 else 0.0
                 for k in range(d + 1):
                     inverse[c, k] -= move[c] * inverse[leaving, k]
             if where[c] <= level:
