@@ -7,8 +7,9 @@ same made linear between grid points, or the log loss. For the log loss points a
 are kept as logits θ = ln(p/(1 − p)): there a crossing has the same excess for both outcomes.
 
 Symbols: row as in ``fullswap.kernels.columns``, with the columns TARGET q, WEIGHT G = Σ g, ONES Σ
-g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate``
-· a ticket is (left, right, share, q of left, q of right): left has the share, right the rest.
+g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate``,
+None if the loss is not made linear: then the code for that is not compiled · a ticket is (left,
+right, share, q of left, q of right): left has the share, right the rest.
 """
 
 import numpy as np
@@ -90,12 +91,14 @@ def learn_point(points, row, loss, rate, i, target, g, y):
     row[base + ONES] += g * y
     if loss == LOG:
         # Krichevsky–Trofimov: q = (Σ g·y + ½)/(Σ g + 1) [KT81]; ln(1 + e^θ) without overflow
-        row[LOST] += g * ((target if target > 0.0 else 0.0) + np.log1p(np.exp(-abs(target))) - y * target)
+        row[LOST] += g * (
+            (target if target > 0.0 else 0.0) + np.log1p(np.exp(-abs(target))) - y * target
+        )
         ones = row[base + ONES]
         zeros = total - ones if total > ones else 0.0  # rounding may leave less than none
         row[base + TARGET] = np.log((ones + 0.5) / (zeros + 0.5))
         return
-    if loss == SQUARED:
+    if rate is None or loss == SQUARED:
         # the mean of the outcomes and of one imagined outcome at the point itself
         row[LOST] += g * (target - y) * (target - y)
         row[base + TARGET] = (row[base + ONES] + points[i]) / (total + 1.0)
@@ -166,8 +169,8 @@ def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
 
 # --- single events from Python: one array costs less than several numbers ------------------------
 
-LOSS, RATE, REALISED, DELTA, END, POINTS = 0, 1, 4, 5, 6, 7
-"""Where things are in a frame: loss, rate (3), realised, δ, end of the level, then the points."""
+LOSS, REALISED, DELTA, END, POINTS = range(5)
+"""Where things are in a frame: loss, realised, δ, end of the level, then the points."""
 
 
 @kernel
@@ -184,10 +187,11 @@ def line_predict(frame, row, source, count):
 
 
 @kernel
-def line_update(frame, row, number, drawn, left, right, share, left_target, right_target, g, y):
+def line_update(
+    frame, rate, row, number, drawn, left, right, share, left_target, right_target, g, y
+):  # fmt: skip
     """``line_learn``; whether the grid is now due to be refined."""
     ticket = (left, right, share, left_target, right_target)
-    rate = (frame[RATE], frame[RATE + 1], frame[RATE + 2])
     line_learn(
         frame[POINTS:], row, np.int64(frame[LOSS]), rate, frame[REALISED] > 0.0, frame[DELTA], ticket,
         drawn, g, y, number,
