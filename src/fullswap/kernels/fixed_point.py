@@ -66,17 +66,18 @@ def displace(source, cells, corner, i, column):
 
 
 class Means(NamedTuple):
-    """Each point recommends its mean: state (n, K + 1), rows (G, q)."""
+    """Each point recommends its mean: points (G, q), K + 1 numbers each, from ``base`` on."""
 
-    state: np.ndarray
+    row: np.ndarray
+    base: int
 
 
 @events.implements(displace, Means)
 def _displace(source, cells, corner, i, column):
     column[0] = 1.0
-    total = 0.0
+    place, total = source.base + (corner.shape[0] + 2) * i + MEAN, 0.0
     for k in range(corner.shape[0]):
-        total += source.state[i, k + MEAN]
+        total += source.row[place + k]
         column[k + 1] = cells * total - corner[k]
 
 

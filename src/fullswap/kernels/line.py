@@ -193,7 +193,7 @@ def line_update(
     """``line_learn``; whether the grid is now due to be refined."""
     ticket = (left, right, share, left_target, right_target)
     line_learn(
-        frame[POINTS:], row, np.int64(frame[LOSS]), rate, frame[REALISED] > 0.0, frame[DELTA], ticket,
-        drawn, g, y, number,
+        frame[POINTS:], row, np.int64(frame[LOSS]), rate, frame[REALISED] > 0.0, frame[DELTA],
+        ticket, drawn, g, y, number,
     )  # fmt: skip
     return row[MASS] >= frame[END]

@@ -4,10 +4,10 @@ Columns of a row before its points: place (2d,) of the simplex that was played l
 ``fullswap.kernels.fixed_point``. Columns of a point: G, then the mean (K) of its outcomes and of
 one imagined outcome at the centre: that is what it recommends.
 
-Symbols: state (n, K + 1): the points' part of a row · lattice, work as in
+Symbols: base: where the points begin in a row · lattice, work as in
 ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps, dense, rows, splits) as in
-``fullswap.kernels.stationary``, or None · ticket = (members (w,), shares (w,), targets (w, K), place (2d,)),
-beside the size of the support.
+``fullswap.kernels.stationary``, or None · ticket = (members (w,), shares (w,), targets (w, K),
+place (2d,)), beside the size of the support.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,8 @@ from fullswap.kernels.stationary import meet, stationary_sparse
 class Rounded(NamedTuple):
     """Where rows of the chain come from: each point's mean, rounded to the grid around it."""
 
-    state: np.ndarray
+    row: np.ndarray
+    base: int
     lattice: tuple[np.ndarray, np.ndarray, np.ndarray]
     floats: np.ndarray
     integers: np.ndarray
@@ -36,9 +37,9 @@ class Rounded(NamedTuple):
 @events.implements(meet, Rounded)
 def _rounded(source, state, row_indices, row_weights):
     cells, strides, lookup = source.lattice
-    total = 0.0
+    place, total = source.base + (cells.shape[0] + 2) * state + MEAN, 0.0
     for k in range(cells.shape[0]):
-        total += source.state[state, k + MEAN]
+        total += source.row[place + k]
         source.floats[0, k] = total * cells[k]
     kuhn_locate_one(
         source.floats[0], cells, strides, lookup, row_indices[state], row_weights[state],
@@ -55,25 +56,25 @@ def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
     """
     members, shares, targets, place = ticket
     classes = targets.shape[1]
-    state = row[base:].reshape(((row.shape[0] - base) // (classes + 1), classes + 1))
     for k in range(place.shape[0]):
         place[k] = np.int64(row[HEAD + k])
-    size = fixed_point(Means(state), lattice, place, work, limit, members, shares)
+    size = fixed_point(Means(row, base), lattice, place, work, limit, members, shares)
     if size == 0:
         if walk is None:
             return -classes
         scratch, stamps, dense, row_indices, row_weights = walk
         stamps[0] += 1
-        source = Rounded(state, lattice, work[0], work[1])
+        start = (row.shape[0] - base) // (classes + 1) // 2
+        source = Rounded(row, base, lattice, work[0], work[1])
         size = stationary_sparse(
-            source, row_indices, row_weights, state.shape[0] // 2, scratch, stamps[0], dense,
-            members, shares,
+            source, row_indices, row_weights, start, scratch, stamps[0], dense, members, shares
         )  # fmt: skip
         if size > targets.shape[0]:
             return -size
     for c in range(size):
+        begin = base + (classes + 1) * members[c] + MEAN
         for k in range(classes):
-            targets[c, k] = state[members[c], k + MEAN]
+            targets[c, k] = row[begin + k]
     return size
 
 
