@@ -81,7 +81,7 @@ def _displace(source, cells, corner, i, column):
         column[k + 1] = cells * total - corner[k]
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", short=True)
 def _solve_at(source, lattice, base, order, corner, matrix, share):
     """Whether Σ λ(q − s) = 0 has a solution λ ≥ 0 on the upper corners of this path."""
     size = corner.shape[0] + 1
@@ -116,7 +116,7 @@ def _solve_at(source, lattice, base, order, corner, matrix, share):
     return True
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", short=True)
 def _walk_to(source, lattice, base, order, where, corner, floats, limit):
     """Follow the path of Merrill's homotopy to a fixed point [M72]; False if it breaks off.
 
@@ -221,7 +221,7 @@ def _walk_to(source, lattice, base, order, where, corner, floats, limit):
     return False
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", short=True)
 def fixed_point(source, lattice, place, work, limit, members, weights):
     """Weights λ on the corners of one simplex of the grid with Σ λ_s·(q_s − s) = 0.
 
