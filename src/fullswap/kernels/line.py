@@ -38,7 +38,7 @@ def line_forecast(points, row):
     last = points.shape[0] - 1
     low = np.int64(row[HINT])
     if low < 0:
-        low = 0
+        low = np.int64(0)
     if low > last - 1:
         low = last - 1
     step = 1
@@ -65,7 +65,7 @@ def line_forecast(points, row):
             step *= 2
             low -= step
             if low < 0:
-                low = 0
+                low = np.int64(0)
     # q ≥ s at low and q ≤ s at high, throughout
     while high - low > 1:
         middle = (low + high) // 2
