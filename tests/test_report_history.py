@@ -133,7 +133,7 @@ def test_the_picture_is_in_points():
     (bound,) = artist(figure, "guaranteed")
     np.testing.assert_allclose(bound.get_ydata()[late], 100 * history.guaranteed[late])
     assert artist(figure, "before") and artist(figure, "chance")
-    assert ax.get_ylabel() == "average error (points)" and ax.get_yscale() == "log"
+    assert ax.get_ylabel() == "root mean square error (points)" and ax.get_yscale() == "log"
     assert ax.get_xscale() == "linear"
     assert f"after {100 * history.error[-1]:.1f}" in all_words(figure)
     assert calibration_history(y, p, log=True).axes[0].get_xscale() == "log"

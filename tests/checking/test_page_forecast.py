@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -139,7 +140,9 @@ def test_many_streams_are_a_table_with_the_worst_first():
 def test_guarantees_that_promise_nothing_are_not_numbers():
     for own in (certificate(2), certificate(0, guaranteed=5000.0)):
         promise = promise_of([("", own)], None)
-        assert promise.level is None and promise.answers[1].value == "Nothing"
+        assert promise.level is None and promise.answers[1].unit.endswith("after the fact")
+        unknown = replace(own, after_the_fact=None)
+        assert promise_of([("", unknown)], None).answers[1].value == "Nothing"
     assert promise_of([], None).lines == []
     elsewhere = certificate(0, events=10)
     assert promise_of([("", elsewhere)], None).level is None  # rows are not events

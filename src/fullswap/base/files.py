@@ -10,6 +10,28 @@ from typing import Any
 from fullswap.base import checks
 
 
+def refuse_same(**paths: Any) -> None:
+    """Refuse two roles for one file: what is read or written there would be lost.
+
+    Nothing, and "-" for a standard stream, are no files.
+
+    Examples
+    --------
+    >>> refuse_same(path="log.csv", out="./log.csv")
+    Traceback (most recent call last):
+    ...
+    ValueError: out must be another file than path, got ./log.csv for both
+    """
+    seen: dict[Path, str] = {}
+    for role, path in paths.items():
+        if path is None or path == "-" or not isinstance(path, str | os.PathLike):
+            continue
+        place = Path(path).resolve()
+        if place in seen:
+            raise ValueError(f"{role} must be another file than {seen[place]}, got {path} for both")
+        seen[place] = role
+
+
 def write_text(path: Any, content: str) -> None:
     """Write a text: under another name, to the disk, then in the place of what was there.
 
@@ -29,6 +51,21 @@ def write_text(path: Any, content: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
+        _settle(target.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _settle(folder: Path) -> None:
+    """Have the disk know the new name too, where folders can be opened."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:  # some systems refuse
+        pass
+    finally:
+        os.close(handle)

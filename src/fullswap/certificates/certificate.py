@@ -44,7 +44,8 @@ class Certificate:
     >>> certificate.points, certificate.points_guaranteed
     (0.0209..., 0.0639...)
     >>> print(certificate)
-    10,000 forecasts: on average 2.1 percentage points off (chance alone would show up to 1.9);
+    10,000 forecasts: 2.1 percentage points off in root mean square
+    (chance alone would show up to 1.9);
     guaranteed at most 6.4, whatever happens.
     The 6.4 was known before the first forecast; after the fact, for this run, it is at most 3.0.
     Sums (forecasts × points², points as shares): l2 calibration error 4.4, after the fact 9,

@@ -118,7 +118,7 @@ def _each_counts_once(c: Certificate) -> bool:
 
 
 def _points_off(c: Certificate) -> list[str]:
-    off = f"on average {points(c.points or 0.0)} percentage points off{OFF[c.quantity]}"
+    off = f"{points(c.points or 0.0)} percentage points off in root mean square{OFF[c.quantity]}"
     if c.squared_diameter > 1:
         off += ", as distance of vectors"
     if c.points_noise is not None:

@@ -106,13 +106,21 @@ class Gathered:
             top = p.argmax(axis=1)
             self._windows.add((y == top).astype(float), p[np.arange(len(p)), top], weight)
         power = self._power(weight)
-        self._evidence.add(y, p, power, event, None)
+        self._evidence.add(y, self._doubtful(p), power, event, None)
         for column, segments in zip(self.columns, self._by, strict=True):
             codes = column.codes((by or {})[column.name])
             segments.add(codes, len(column.labels), y, p, weight, power, event)
         self._tail.append((y, p, weight, event))
         while sum(len(part[0]) for part in self._tail[1:]) >= TAIL_ROWS:
             self._tail.pop(0)
+
+    def _doubtful(self, p: Any) -> Any:
+        """Forecasts as the evidence takes them: see ``Settings.least``."""
+        least = self.settings.least
+        if not least:
+            return p
+        kept = np.clip(p, least, 1.0 - least)
+        return kept if kept.ndim == 1 else kept / kept.sum(axis=1, keepdims=True)
 
     def _power(self, weight: Vector | None) -> Vector | None:
         """Weights as powers of likelihood ratios: at most 1, by a rule fixed before outcomes."""

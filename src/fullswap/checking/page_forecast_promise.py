@@ -81,9 +81,17 @@ def _of_one(c: Certificate) -> list[Answer]:
     bound = c.points_guaranteed
     bound = None if c.trivial else bound
     noise = c.points_noise
-    return _answers(
+    found = _answers(
         c.points, math.nan if noise is None else noise, math.nan if bound is None else bound, ""
     )
+    later = c.points_after_the_fact
+    if bound is None and later is not None and later < 1:
+        found[1] = Answer(
+            "Guaranteed", points(later, up=True), "points off, at most, after the fact",
+            "Known from the outcomes, on average over its own draws; in advance nothing was. The "
+            "words below say why.",
+        )  # fmt: skip
+    return found
 
 
 def _answers(measured: float, noise: float, bound: float, about: str) -> list[Answer]:

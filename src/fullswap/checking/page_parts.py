@@ -241,6 +241,12 @@ SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
         "Band of the curve holds",
         {"pointwise": "at each forecast", "simultaneous": "for the whole curve"}.__getitem__,
     ),
+    "least": (
+        "0 and 1 count, for the evidence, as",
+        lambda least: (
+            "certain" if not least else f"{100 * least:.3g} % and {100 - 100 * least:.3g} %"
+        ),
+    ),
     "recalibrate": ("Recalibrating online", lambda tried: "tried" if tried else "not tried"),
     "seed": ("Seed of the drawn records", str),
     "counted": ("Counted are", str),

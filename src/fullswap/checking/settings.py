@@ -26,6 +26,9 @@ class Settings:
     """Calibrated forecasters that may be called miscalibrated, a share: evidence of 1/level."""
     step: float | None = None
     """Forecasts are rounded to multiples of it, and may be off by half of it."""
+    least: float = 0.0
+    """What a forecast of 0 is to the evidence, and 1 minus it a forecast of 1: forecasts that are
+    drawn from a grid stand for chances near its ends, not for certainty."""
     delay: int = 0
     """Outcomes are known only so many rows later."""
     band: str = "pointwise"
@@ -48,6 +51,8 @@ class Settings:
             checks.refuse("level", "lie in (0, 0.5]", self.level)
         if self.step is not None and not 0 < checks.setting("step", self.step) <= 0.5:
             checks.refuse("step", "lie in (0, 0.5], or be None", self.step)
+        if not 0 <= checks.setting("least", self.least) <= 0.25:
+            checks.refuse("least", "lie in [0, 0.25]", self.least)
         checks.whole("delay", self.delay, 0)
         checks.one_of("band", self.band, BANDS)
         checks.whole("seed", self.seed, 0)

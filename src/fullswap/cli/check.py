@@ -15,6 +15,7 @@ from fullswap.cli.output import (
     progress_wanted,
     refuse_unwritable,
     say,
+    without_notes,
 )
 
 VERDICTS = ("never", "miscalibrated", "any")
@@ -93,8 +94,8 @@ def check(
 ) -> None:  # fmt: skip
     """Is this forecaster calibrated? How far off, which way, at what cost, and how sure."""
     roles = {
-        "y": _listed(outcome), "p": _listed(probability), "classes": _listed([classes or ""]),
-        "time": time, "event": _listed(event), "together": _listed(together), "by": _listed(by),
+        "y": listed(outcome), "p": listed(probability), "classes": listed([classes or ""]),
+        "time": time, "event": listed(event), "together": listed(together), "by": listed(by),
         "sample_weight": weight, "due": due,
     }  # fmt: skip
     progress_wanted(quiet)
@@ -103,6 +104,9 @@ def check(
             raise ValueError(f"--fail-on must be {' or '.join(VERDICTS)}, got {fail_on!r}")
         if not 0 <= tolerance <= 100:
             raise ValueError(f"--tolerance must be from 0 to 100 points, got {tolerance:g}")
+        from fullswap.base.files import refuse_same
+
+        refuse_same(LOG=log, **{"--report": report})
         if report is not None:
             refuse_unwritable(report, "--report")
         from fullswap.checking.files import check_file
@@ -114,8 +118,8 @@ def check(
         if report is not None:
             answer.report(report)
         written = "" if report is None else f"\n\nReport: {report}"
-        text = answer.to_json(indent=2) if as_json else laid_out(in_shell(str(answer))) + written
-        say(text, "check")
+        text = without_notes(str(answer)) if quiet else str(answer)
+        say(answer.to_json(indent=2) if as_json else laid_out(in_shell(text)) + written, "check")
     if (fail_on == "miscalibrated" and answer.miscalibrated) or (fail_on == "any" and _any(answer)):
         raise typer.Exit(1)
 
@@ -127,6 +131,6 @@ def _any(answer: Any) -> bool:
     return any(segment.flagged for segment in getattr(answer, "segments", []))
 
 
-def _listed(values: list[str]) -> list[str]:
+def listed(values: list[str]) -> list[str]:
     """Names that were repeated, or joined by commas."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]

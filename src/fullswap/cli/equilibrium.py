@@ -83,7 +83,7 @@ def equilibrium(
     progress = progress_wanted(quiet)
     with answered("equilibrium"):
         if plot is not None:
-            _refuse_picture(plot)
+            _refuse_picture(plot, game)
         made = _game(game, settings)
         from fullswap.games import solve
 
@@ -165,8 +165,11 @@ def _of_the_zoo(name: str, settings: list[str]) -> Any:
         raise ValueError(f"--set {error}") from None
 
 
-def _refuse_picture(plot: Path) -> None:
+def _refuse_picture(plot: Path, game: str) -> None:
     """Before the work: a place that can be written, in a format that can be drawn."""
+    from fullswap.base.files import refuse_same
+
+    refuse_same(GAME=game, **{"--plot": plot})
     refuse_unwritable(plot, "--plot")
     try:
         from matplotlib.backend_bases import FigureCanvasBase

@@ -6,76 +6,119 @@ from pathlib import Path
 
 import typer
 
-from fullswap.cli.check import _listed
-from fullswap.cli.options import JSON, QUIET
-from fullswap.cli.output import answered, in_shell, progress_wanted, refuse_unwritable, say
+from fullswap.cli.check import COLUMNS, READING, listed
+from fullswap.cli.options import JSON, OUTPUT, QUIET
+from fullswap.cli.output import (
+    answered,
+    in_shell,
+    laid_out,
+    progress_wanted,
+    refuse_unwritable,
+    say,
+    without_notes,
+)
+
+KNOWN, DRAWS = "When outcomes were known", "What is published"
+"""Groups of options."""
 
 
 def forecast(
-    log: str = typer.Argument(help="CSV, Parquet or JSON lines; - is standard input."),
+    log: str = typer.Argument(
+        metavar="LOG", help="CSV, Parquet or JSON lines; - is standard input."
+    ),
     outcome: list[str] = typer.Option(  # noqa: B008
         [], "--outcome", "--y", metavar="COL",
         help="Column of outcomes: 0/1, yes/no, a class; empty where not known yet.",
+        rich_help_panel=COLUMNS,
     ),
     probability: list[str] = typer.Option(  # noqa: B008
         [], "--probability", "--p", metavar="COL",
         help="Column of a model's probabilities; again for rival models, which are combined; "
         "'none' to forecast from the outcomes alone.",
+        rich_help_panel=COLUMNS,
     ),
     key: str | None = typer.Option(
-        None, metavar="COL", help="Every value has a forecaster of its own: a station, a market."
+        None, metavar="COL", help="Every value has a forecaster of its own: a station, a market.",
+        rich_help_panel=COLUMNS,
     ),
     time: str | None = typer.Option(
-        None, metavar="COL", help="When the forecast was made: rows are replayed in that order."
+        None, metavar="COL", help="When the forecast was made: rows are replayed in that order.",
+        rich_help_panel=COLUMNS,
     ),
     resolved: str | None = typer.Option(
         None, metavar="COL",
         help="When the outcome became known: it is used by forecasts made after that moment, not "
         "at it.",
+        rich_help_panel=KNOWN,
     ),
     delay: int | None = typer.Option(
         None, min=0, metavar="ROWS", help="Outcomes are known only so many rows later.",
+        rich_help_panel=KNOWN,
     ),
     event: list[str] = typer.Option(  # noqa: B008
         [], "--event", metavar="COL",
         help="What is forecast, if several rows share one outcome; again for several columns.",
+        rich_help_panel=COLUMNS,
     ),
     classes: str | None = typer.Option(
-        None, metavar="COL,COL,…", help="Columns of the probabilities of all classes."
+        None, metavar="COL,COL,…", help="Columns of the probabilities of all classes.",
+        rich_help_panel=COLUMNS,
     ),
     step: str | None = typer.Option(
-        None, metavar="5%", help="Publish only multiples of it."
+        None, metavar="5%", help="Publish only multiples of it.",
+        rich_help_panel=DRAWS,
     ),
     horizon: int | None = typer.Option(
-        None, min=1, metavar="EVENTS", help="How many events there will be, if you know it."
+        None, min=1, metavar="EVENTS", help="How many events there will be, if you know it.",
+        rich_help_panel=DRAWS,
     ),
     state: Path | None = typer.Option(  # noqa: B008
         None, metavar="FILE",
         help="Go on from there in a later call, with the same log grown or another one; a call "
         "that was killed is made up for by the same call again.",
+        rich_help_panel=OUTPUT,
     ),
     out: str | None = typer.Option(
         None, metavar="FILE",
         help="Write all rows with their forecasts: .csv, .jsonl or .parquet; - is standard output.",
+        rich_help_panel=OUTPUT,
     ),
     report: Path | None = typer.Option(  # noqa: B008
-        None, metavar="FILE.html", help="Write a report: one page that needs nothing else."
+        None, metavar="FILE.html", help="Write a report: one page that needs nothing else.",
+        rich_help_panel=OUTPUT,
     ),
     alarm: bool = typer.Option(
-        False, "--alarm", help="Watch the model's own probabilities, and say when they go wrong."
+        False, "--alarm", help="Watch the model's own probabilities, and say when they go wrong.",
+        rich_help_panel=OUTPUT,
     ),
     positive: str | None = typer.Option(
-        None, metavar="VALUE", help="Which outcome is 'yes', if it is not obvious."
+        None, metavar="VALUE", help="Which outcome is 'yes', if it is not obvious.",
+        rich_help_panel=READING,
     ),
-    weight: str | None = typer.Option(None, metavar="COL", help="Weights of the rows."),
-    seed: int = typer.Option(
-        0, min=0, help="Of the draws: keep it secret where somebody gains from foreseeing them."
+    weight: str | None = typer.Option(
+        None, metavar="COL", help="Weights of the rows.",
+        rich_help_panel=COLUMNS,
+    ),
+    max_weight: float | None = typer.Option(
+        None, "--max-weight", metavar="WEIGHT",
+        help="The largest weight that will ever come; left out: that of the first rows.",
+        rich_help_panel=READING,
+    ),
+    seed: int | None = typer.Option(
+        None, min=0,
+        rich_help_panel=DRAWS,
+        help="Of the draws, for the same ones again. Left out: 0 for a log that has happened; with "
+        "--state or --follow a fresh one that nobody can foresee.",
     ),
     follow: bool = typer.Option(
         False, "--follow",
         help="Keep reading, and answer every line as it comes, on standard output or in --out.",
+        rich_help_panel=READING,
     ),
-    strict: bool = typer.Option(False, "--strict", help="Stop at the first malformed line."),
+    strict: bool = typer.Option(
+        False, "--strict", help="Stop at the first malformed line.",
+        rich_help_panel=READING,
+    ),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:  # fmt: skip
@@ -84,15 +127,22 @@ def forecast(
     from fullswap.replay.words import certificates_text
 
     roles = {
-        "y": _listed(outcome), "p": _listed(probability), "classes": _listed([classes or ""]),
-        "time": time, "resolved": resolved, "event": _listed(event), "key": key,
+        "y": listed(outcome), "p": listed(probability), "classes": listed([classes or ""]),
+        "time": time, "resolved": resolved, "event": listed(event), "key": key,
         "sample_weight": weight,
     }  # fmt: skip
     with answered("forecast"):
         wanted = progress_wanted(quiet)
+        if as_json and out == "-":
+            raise ValueError("--json must be left out where --out is -: both are standard output")
+        from fullswap.base.files import refuse_same
+
+        refuse_same(LOG=log, **{"--out": out, "--state": state, "--report": report})
         if report is not None:
             refuse_unwritable(report, "--report")
-        settings = ReplaySettings(step, horizon, delay, alarm, seed)
+        live = follow or state is not None
+        own = seed if seed is not None or live else 0
+        settings = ReplaySettings(step, horizon, delay, alarm, max_weight, own)
         if follow:
             if report is not None or as_json:
                 raise ValueError("--report and --json must be left out with --follow")
@@ -112,7 +162,8 @@ def forecast(
             answer.report(report)
         if out != "-":
             written = "" if report is None else f"\n\nReport: {report}"
-            text = answer.to_json(indent=2) if as_json else in_shell(str(answer)) + written
+            text = without_notes(str(answer)) if quiet else str(answer)
+            text = answer.to_json(indent=2) if as_json else laid_out(in_shell(text)) + written
             say(text, "forecast")
 
 

@@ -11,5 +11,5 @@ JSON = typer.Option(
     False, "--json", help="Print JSON, for programs.", rich_help_panel=OUTPUT
 )  # fmt: skip
 QUIET = typer.Option(
-    False, "--quiet", "-q", help="No progress bar and no remarks.", rich_help_panel=OUTPUT
+    False, "--quiet", "-q", help="No progress bar, no notes.", rich_help_panel=OUTPUT
 )

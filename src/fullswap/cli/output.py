@@ -165,6 +165,11 @@ def refuse_unwritable(path: Any, flag: str) -> None:
         raise ValueError(f"{flag} must be a file that may be written, got {path}")
 
 
+def without_notes(text: str) -> str:
+    """An answer without the remarks at its end."""
+    return text.partition("\n\nNotes:")[0]
+
+
 def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], command: str = ""
 ) -> None:

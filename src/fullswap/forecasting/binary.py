@@ -50,7 +50,7 @@ class Forecaster(WithoutModels):
     ...     forecast = forecaster.predict()
     ...     forecaster.update(outcome)
     >>> print(forecaster.certificate())
-    1,000 forecasts: on average ... percentage points off (chance alone would show ...);
+    1,000 forecasts: ... percentage points off in root mean square (chance alone would show ...);
     guaranteed at most ..., whatever happens.
     ...
     """

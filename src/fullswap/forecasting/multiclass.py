@@ -46,8 +46,8 @@ class MulticlassForecaster(WithoutModels):
     >>> forecaster = MulticlassForecaster(3, horizon=3000, seed=1)
     >>> run = forecaster.run([0, 1, 2, 0, 0, 1] * 500)
     >>> print(forecaster.certificate())
-    3,000 forecasts: on average ... percentage points off, as distance of vectors (chance alone
-    would show ...);
+    3,000 forecasts: ... percentage points off in root mean square, as distance of vectors
+    (chance alone would show ...);
     guaranteed at most ..., whatever happens.
     ...
     """

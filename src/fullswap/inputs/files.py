@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from fullswap.inputs.csv_files import Text
@@ -99,8 +99,8 @@ def read_batches(
 
 def written_batches(
     path: Any, *, strict: bool = False, notes: list[str] | None = None
-) -> Iterator[tuple[Any, bool]]:
-    """The same as it is written: fields of a text table stay texts.
+) -> Generator[tuple[Any, bool], None, None]:
+    """The same as it is written: fields of a text table stay texts, as dates in JSON do.
 
     Yields Arrow tables, each with whether numbers may have a decimal comma.
     """
@@ -111,6 +111,8 @@ def written_batches(
                 yield pa.Table.from_batches([batch]), False
             return
         reader = _reader(source, None, strict)
+        if isinstance(reader, JsonLines):
+            reader.as_written = True
         comma = isinstance(reader, Text) and reader.separator == ";"
         for _, batch in reader.batches():
             if isinstance(reader, Text):

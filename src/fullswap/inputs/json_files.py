@@ -18,6 +18,8 @@ class JsonLines:
     def __init__(self, source: Source, columns: list[str] | None, strict: bool) -> None:
         self.source, self.columns, self.strict = source, columns, strict
         self.bad: list[tuple[int, int, str]] = []
+        self.as_written = False
+        """Whether dates stay texts."""
         self._good = False
 
     def batches(self) -> Iterator[tuple[int, Any]]:
@@ -50,11 +52,18 @@ class JsonLines:
         pa = arrow()
         import pyarrow.json as reader
 
-        try:
+        def read(texts: list[str]) -> Any:
+            schema = pa.schema([(name, pa.string()) for name in texts]) if texts else None
             return reader.read_json(
                 pa.BufferReader(chunk),
                 read_options=reader.ReadOptions(use_threads=False, block_size=len(chunk) + 1),
+                parse_options=reader.ParseOptions(explicit_schema=schema),
             )
+
+        try:
+            table = read([])
+            dates = [f.name for f in table.schema if pa.types.is_timestamp(f.type)]
+            return read(dates).select(table.column_names) if self.as_written and dates else table
         except pa.ArrowInvalid:
             return self._slowly(chunk, line)
 

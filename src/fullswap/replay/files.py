@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.files import refuse_same
 from fullswap.base.progress import Progress
 from fullswap.checking.files import WHOLE_ROWS
 from fullswap.inputs.files import joined, written_batches
 from fullswap.inputs.moments import direction
 from fullswap.replay.answer import Replayed
 from fullswap.replay.engine import Engine
+from fullswap.replay.journal import Journal
 from fullswap.replay.output import refuse_kind
 from fullswap.replay.reading import Reading
 from fullswap.replay.session import Session
@@ -59,14 +61,23 @@ def replay_file(
         on it. None: ever more, and more where many outcomes wait.
     """
     refuse_kind(out, state is not None)
+    refuse_same(path=path, out=out, state=state)
     if chunk is not None:
         checks.whole("chunk", chunk, 1)
-    source = Source(path, strict)
-    with nullcontext() if state is None else StateFile(state) as file:
+    with closing(Source(path, strict)) as source, _state_file(state) as file:
         session = Session(source.head, source.comma, roles, settings, pos_label, out, file)
+        if file is not None and Journal(file.path).rows(session.engine.seen):
+            raise ValueError(
+                f"state must hold all lines that were followed, got more in the journal beside "
+                f"{file.path}: follow standard input once more with this state, which takes them in"
+            )
         with session.output:
             Replay(source, session, chunk).run(progress)
         return session.answer()
+
+
+def _state_file(state: Any) -> AbstractContextManager[StateFile | None]:
+    return nullcontext() if state is None else StateFile(state)
 
 
 class Source:
@@ -85,6 +96,10 @@ class Source:
         self.head = joined(held)
         """The first rows as one table."""
         self._more = tables
+
+    def close(self) -> None:
+        """Let go of the file, and of what reads it ahead."""
+        self._more.close()
 
     def tables(self, reading: Reading) -> Iterator[Any]:
         """All rows; in one table if they are to be put in order, or if there are not many."""

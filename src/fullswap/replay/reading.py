@@ -21,6 +21,8 @@ from fullswap.inputs.rows import weights
 from fullswap.inputs.sources import arrow
 from fullswap.inputs.typed import typed
 
+DAY = 86_400_000_000.0
+"""Microseconds of a day."""
 MISSING = "(missing)"
 """The key of rows without one."""
 
@@ -105,9 +107,10 @@ class Reading:
 
     def rows(self, table: Any, comma: bool = False) -> Rows:
         """Rows of an Arrow table whose columns are as they were written."""
-        return self.rows_of(plain_columns(table, self._numeric(), comma))
+        return self.rows_of(plain_columns(table, self.numeric(), comma))
 
-    def _numeric(self) -> list[str]:
+    def numeric(self) -> list[str]:
+        """Columns that may hold numbers."""
         y = self.y if isinstance(self.y, list) else [self.y]
         return [name for name in (*y, *self.p, self.time, self.resolved, self.weight) if name]
 
@@ -172,6 +175,8 @@ class Reading:
         if found.dtype.kind != "M":
             return found.astype(np.float64)
         micros = found.astype("datetime64[us]").astype(np.int64).astype(np.float64)
+        if missing:  # a day without a time of day is over at its end
+            micros = np.where(micros % DAY == 0, micros + (DAY - 1), micros)
         return np.where(known, micros, np.nan)
 
     def _events(self, columns: dict[str, Any]) -> list[Any] | None:
@@ -196,6 +201,10 @@ def _texts(columns: dict[str, Any], role: str, name: str) -> list[str]:
     column = pick(columns, role, name)
     if hasattr(column, "cast"):  # of Arrow
         column = column.cast(arrow().string()).to_pylist()
+    else:  # a line alone: numbers are written as Arrow writes them
+        string = arrow().string()
+        column = [v if v is None or isinstance(v, str) else arrow().scalar(v).cast(string).as_py()
+                  for v in column]  # fmt: skip
     return [MISSING if value is None or not str(value).strip() else str(value) for value in column]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from fullswap.checking.files import completed
@@ -29,8 +30,37 @@ def roles_of(head: Any, comma: bool, roles: dict[str, Any]) -> tuple[dict[str, A
     try:
         named, said = completed(table, given)
     except NoProbabilities:
-        return {**_without_model(table, given), **apart}, []
+        found = _without_model(table, given)
+        _refuse_spoilt({name: head[name] for name in own}, found, comma)
+        return {**found, **apart}, []
     return {**named, **apart}, said
+
+
+def _refuse_spoilt(columns: dict[str, Any], found: dict[str, Any], comma: bool) -> None:
+    """Refuse to go on without a model where a column is nearly one of probabilities."""
+    taken = {name for value in found.values() if value
+             for name in (value if isinstance(value, list) else [value])}  # fmt: skip
+    for name, column in columns.items():
+        if name in taken or not hasattr(column, "to_pylist"):
+            continue
+        values = column.to_pylist()
+        numbers = [_number(value, comma) for value in values]
+        spoilt = [k for k, number in enumerate(numbers)
+                  if values[k] not in (None, "") and not 0 <= number <= 1]  # fmt: skip
+        if spoilt and 2 * sum(0 < number < 1 for number in numbers) > len(numbers):
+            row = spoilt[0]
+            raise ValueError(
+                f"column {name} must hold probabilities, got {values[row]!r} in row {row + 1:,}: "
+                "mend it, or give p='none' to forecast from the outcomes alone"
+            )
+
+
+def _number(value: Any, comma: bool) -> float:
+    text = str(value).strip()
+    try:
+        return float(text.replace(",", ".") if comma else text)
+    except ValueError:
+        return math.nan
 
 
 def _without_model(table: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -25,8 +25,10 @@ class ReplaySettings:
     """Outcomes are known so many rows later; None: by time, or before the next row."""
     alarm: bool = False
     """Whether a monitor watches."""
-    seed: int = 0
-    """Of the draws."""
+    max_weight: float | None = None
+    """Largest weight that will ever come; None: the largest of the first rows."""
+    seed: int | None = 0
+    """Of the draws; None: fresh entropy of the system, so that nobody can foresee them."""
 
     def __post_init__(self) -> None:
         if self.step is not None:
@@ -34,7 +36,10 @@ class ReplaySettings:
         checks.horizon(self.horizon)
         if self.delay is not None:
             checks.whole("delay", self.delay, 0)
-        checks.whole("seed", self.seed, 0)
+        if self.max_weight is not None:
+            checks.number("max_weight", self.max_weight, above=0)
+        if self.seed is not None:
+            checks.whole("seed", self.seed, 0)
 
     def forecaster(self, classes: int, models: int, max_weight: float) -> Any:
         """What every stream begins as."""

@@ -108,10 +108,13 @@ def chained(mark: str, rows: list[str]) -> str:
 def row_texts(table: Any, columns: list[str]) -> list[str]:
     """Rows as texts, by which they are known again; whole numbers as other numbers are."""
     pa = arrow()
+    if not columns:
+        return [""] * int(table.num_rows)
     parts = []
     for name in columns:
         column = table[name]
-        parts.append(column.cast(pa.float64()) if pa.types.is_integer(column.type) else column)
+        whole = pa.types.is_integer(column.type)
+        parts.append(column.cast(pa.float64(), safe=False) if whole else column)
     return list(csv_rows(pa.table(parts, names=columns)).to_pylist())
 
 

@@ -20,7 +20,7 @@ from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.settings import Settings
 from fullswap.inputs.columns import factorise
 from fullswap.inputs.log import Log
-from fullswap.replay.engine import Chunk, Said
+from fullswap.replay.engine import Answered, Chunk
 from fullswap.replay.reading import Reading, Rows
 from fullswap.report.history import History
 
@@ -73,7 +73,9 @@ class Judged:
         if self._moments:
             times = np.concatenate(self._moments)
             if self._reading.dates:
-                times = times.astype(np.int64).astype("datetime64[us]")
+                known = ~np.isnan(times)
+                moments = np.where(known, times, 0.0).astype(np.int64).astype("datetime64[us]")
+                times = np.where(known, moments, np.datetime64("NaT"))
         given = None if self._numbers is None else np.concatenate(self._numbers)
         return finish(self._gathered, log, times, pending, given)
 
@@ -88,10 +90,12 @@ class Summary:
         late = 0 if reading.event else delay
         settings = Settings(recalibrate=False, delay=late)
         self._models = {name: Judged(reading, settings) for name in self._names()}
-        # what is issued is rounded at random: 0 % stands for a chance below a step
-        rounded = None if step is None else min(step, 0.5)
-        self._after = Judged(reading, replace(settings, step=rounded))
-        self._before_bins = Bins() if reading.models and reading.classes == 2 else None
+        # drawn between neighbours: an issued 0 % stands for a chance below a step
+        least = 0.0 if step is None else min(step / 2, 0.25)
+        self._after = Judged(reading, replace(settings, least=least))
+        binned = reading.classes == 2
+        self._before_bins = Bins() if reading.models and binned else None
+        self._after_bins = Bins() if reading.key and binned else None
         self.monitor = monitor
         self.rang: Alarm | None = None
         """The alarm that the last rows rang."""
@@ -125,21 +129,21 @@ class Summary:
                   tokens, of(rows.time), of(numbers))  # fmt: skip
         self.add_answered(chunk.answered)
 
-    def add_answered(self, answered: list[tuple[Said, float]]) -> None:
-        """Forecasts of earlier calls whose outcomes have come."""
+    def add_answered(self, answered: list[Answered]) -> None:
+        """What was forecast earlier and has its outcome now."""
         if not answered:
             return
-        said = [one for one, _ in answered]
-        y = np.array([y for _, y in answered])
+        said = [one for own in answered for one in own.said]
+        y = np.array([own.y for own in answered for _ in own.said])
         p = None if said[0].p is None else np.array([one.p for one in said], dtype=float)
         weight = np.array([one.weight for one in said]) if self._reading.weight else None
         numbers = np.array([one.row for one in said])
         tokens = time = None
         if self._reading.event:
             tokens = np.empty(len(said), dtype=object)
-            tokens[:] = [("answered", one.row) for one in said]
+            tokens[:] = [("answered", own.said[0].row) for own in answered for _ in own.said]
         if self._reading.time:
-            time = np.full(len(said), np.nan)
+            time = np.array([np.nan if one.time is None else one.time for one in said])
         issued = np.array([one.issued for one in said], dtype=float)
         self._add(y, p, issued, weight, tokens, time, numbers)
 
@@ -156,6 +160,8 @@ class Summary:
             judged.add(y, column, *rest)
         if self._before_bins is not None:
             self._before_bins.add(y, columns[0], weight)
+        if self._after_bins is not None:
+            self._after_bins.add(y, issued, weight)
 
     # --- alarms -----------------------------------------------------------------------------------
 
@@ -176,7 +182,7 @@ class Summary:
                 self.monitor.update(y[keep], p[keep])
         else:
             self._watch_events(y, p, keep, chunk.last[known], chunk.number + known)
-        self._watch_answered(chunk.answered)
+        self.watch_answered(chunk.answered)
         if self.monitor.alarms[-1:] != before:
             self.rang = self.monitor.alarm
 
@@ -190,14 +196,19 @@ class Summary:
             if name == number[k] and name in self.monitor.pending:
                 self.monitor.resolve(name, y[k])
 
-    def _watch_answered(self, answered: list[tuple[Said, float]]) -> None:
-        assert self.monitor is not None
-        for said, y in answered:
-            p = said.issued if said.p is None else said.p
-            if isinstance(p, list) and not self._reading.is_classes and self._reading.p:
-                p = p[0]
-            if not np.isnan(p).any():
-                self.monitor.update(y, np.asarray(p) if isinstance(p, list) else p)
+    def watch_answered(self, answered: list[Answered]) -> None:
+        """Show what was forecast earlier to the monitor; an event counts once."""
+        for own in answered if self.monitor is not None else ():
+            assert self.monitor is not None
+            name = own.said[0].row
+            for said in own.said:
+                p = said.issued if said.p is None else said.p
+                if isinstance(p, list) and not self._reading.is_classes and self._reading.p:
+                    p = p[0]
+                if not np.isnan(p).any():
+                    self.monitor.expect(np.asarray(p) if isinstance(p, list) else p, event=name)
+            if name in self.monitor.pending:
+                self.monitor.resolve(name, own.y)
 
     # --- error over time ------------------------------------------------------------------------
 
@@ -215,10 +226,12 @@ class Summary:
 
         before = math.nan if self._before_bins is None else self._before_bins.error
         events = sum(c.rounds if c.events is None else c.events for c in some)
-        point = (
-            events, share([c.measured for c in some]), share([c.noise for c in some]),
-            share([c.guaranteed for c in some]), before, mass,
-        )  # fmt: skip
+        error, noise = share([c.measured for c in some]), share([c.noise for c in some])
+        if self._after_bins is not None:
+            # in the bins of the model; what is guaranteed of all keys holds, as merging forecasts
+            # of several keys cannot raise the error
+            error, noise = self._after_bins.error, self._after_bins.noise
+        point = events, error, noise, share([c.guaranteed for c in some]), before, mass
         if not self._history or events > self._history[-1][0]:
             self._history.append(point)
 
@@ -249,12 +262,12 @@ class Summary:
 
 
 class Bins:
-    """Error of a model's probabilities in bins of 1/64."""
+    """Error of forecasts in bins of 1/64, whoever made them."""
 
     WIDTH = 64
 
     def __init__(self) -> None:
-        self._sums = np.zeros((3, self.WIDTH + 1))
+        self._sums = np.zeros((4, self.WIDTH + 1))
 
     def add(self, y: Vector, p: Vector, weight: Vector | None) -> None:
         """Rows with outcomes."""
@@ -262,14 +275,21 @@ class Bins:
         y, p = y[keep], p[keep]
         bins = np.rint(p * self.WIDTH).astype(np.int64)
         w = np.ones(len(y)) if weight is None else weight[keep]
-        for row, values in enumerate((w, w * p, w * y)):
+        for row, values in enumerate((w, w * p, w * y, w * w * p * (1.0 - p))):
             self._sums[row] += np.bincount(bins, values, self.WIDTH + 1)
+
+    def _mean(self, squares: Vector) -> float:
+        mass = self._sums[0]
+        if not mass.any():
+            return math.nan
+        return math.sqrt(float((squares[mass > 0] / mass[mass > 0]).sum() / mass.sum()))
 
     @property
     def error(self) -> float:
         """√(mean of squared gaps), a share."""
-        mass, says, yes = self._sums
-        if not mass.any():
-            return math.nan
-        gaps = np.square(says - yes)[mass > 0] / mass[mass > 0]
-        return math.sqrt(float(gaps.sum() / mass.sum()))
+        return self._mean(np.square(self._sums[1] - self._sums[2]))
+
+    @property
+    def noise(self) -> float:
+        """What chance alone would show, if the forecasts were right."""
+        return self._mean(self._sums[3])

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullswap.base.amounts import points
 from fullswap.certificates import Certificate
+from fullswap.certificates.quantities import Subject
+from fullswap.certificates.words import CONDITIONS
 from fullswap.certificates.words import points as rounded
 from fullswap.checking.answer import Check
 from fullswap.checking.export import answers_of, table_lines
@@ -27,7 +29,9 @@ def sentence_of(r: Replayed) -> str:
         return f"{r.pending:,} forecasts wait for their outcome; none has one yet."
     parts = []
     if r.before is not None:
-        best = "" if r.models is None else f" ({next(iter(r.models.checks))}, the best model)"
+        best = ""
+        if r.models is not None:
+            best = f" ({next(iter(r.models.checks))}, in hindsight the best model)"
         parts.append(f"Before{best}: {_off(r.before)}. After: {_off(after)}.")
         parts.append(f"Brier score {r.before.brier.score:.4f} -> {after.brier.score:.4f}.")
         parts.append(_verdict(r.before, after))
@@ -44,9 +48,19 @@ def _off(c: Check) -> str:
 def _verdict(before: Check, after: Check) -> str:
     """Whether it helped, plainly."""
     gain = before.brier.score - after.brier.score
+    likely = before.error > before.chance.high
     if gain > SAME:
-        return "Recalibration helps."
+        if before.verdict.startswith("miscalibrated"):
+            return "Recalibration helps."
+        if likely:
+            return "Recalibration seems to help; so few events do not tell for sure."
+        return "That is better, but these probabilities are not clearly off: it may be luck."
     if not before.verdict.startswith("miscalibrated"):
+        if likely:
+            return (
+                "Recalibration does not help here, though these probabilities look off: more "
+                "events would tell."
+            )
         cost = "" if gain > -SAME else f" It costs {-gain:.4f} of Brier score here."
         return (
             "Recalibration does not help here: there is no sign that these probabilities are off, "
@@ -61,19 +75,30 @@ def _promise(r: Replayed) -> str:
     if r.certificate is not None:
         c = r.certificate
         if c.points_guaranteed is None:
-            return "Nothing is guaranteed with outcomes this late; the certificate below says why."
-        if c.trivial:
-            return "Too few events for a guarantee."
+            return _after_the_fact(c)
+        if c.trivial or c.points_guaranteed >= 0.5:  # always saying 50 % would do
+            return "Too few events for a guarantee that says much."
         ending = "with outcomes this late" if c.late else "whatever happens"
         return f"Guaranteed at most {rounded(c.points_guaranteed, up=True)} points, {ending}."
     whole = _together(r.certificates)
     if math.isnan(whole):
         return "Not every key has a guarantee; see below."
-    if whole >= 1:
-        return "Too few events a key for a guarantee."
+    if whole >= 0.5:
+        return "Too few events a key for a guarantee that says much."
     return (
-        f"Guaranteed at most {rounded(whole, up=True)} points over all {len(r.certificates):,} "
-        "keys together."
+        f"Guaranteed at most {rounded(whole, up=True)} points over all keys together "
+        f"({len(r.certificates):,}), whatever happens."
+    )
+
+
+def _after_the_fact(c: Certificate) -> str:
+    """Where nothing could be promised in advance, because outcomes came late."""
+    if c.points_after_the_fact is None or c.points_after_the_fact >= 1:
+        return "Nothing is guaranteed with outcomes this late; the certificate below says why."
+    most = rounded(c.points_after_the_fact, up=True)
+    return (
+        f"Guaranteed after the fact, on average over its own draws: at most {most} points. In "
+        "advance nothing is, because outcomes came late, or not yet."
     )
 
 
@@ -102,6 +127,8 @@ def text_of(r: Replayed) -> str:
     elif r.certificates:
         lines += [*_keys(r.certificates), ""]
     counts = [f"{r.rows:,} rows", f"{r.answered:,} with an outcome", f"{r.pending:,} pending"]
+    if r.answered > r.rows - r.skipped:  # outcomes of earlier calls have come
+        counts[1] = f"{r.answered:,} outcomes, also of earlier calls"
     if r.skipped:
         counts.append(f"{r.skipped:,} without a forecast")
     lines.append(", ".join(counts) + ".")
@@ -128,4 +155,5 @@ def _keys(certificates: dict[Any, Certificate]) -> list[str]:
         rows.append((str(key), f"{c.rounds:,}", off, noise, "too few" if c.trivial else most, ""))
     hidden = len(ranked) - MOST_KEYS
     more = [f"and {hidden:,} keys more"] if hidden > 0 else []
-    return ["Certificates, key by key (percentage points):", *table_lines(rows), *more]
+    title = "Certificates, key by key (percentage points, root mean square):"
+    return [title, *table_lines(rows), *more, CONDITIONS[Subject.ISSUED]]

@@ -164,7 +164,7 @@ def calibration_history(
     --------
     >>> figure = calibration_history([0, 1, 1], [0.5, 0.5, 0.5], guarantee=0.5)
     >>> figure.axes[0].get_ylabel()
-    'average error (points)'
+    'root mean square error (points)'
     """
     history = history_of(
         y_true, y_proba, guarantee=guarantee, before=before, sample_weight=sample_weight, log=log

@@ -72,7 +72,7 @@ def draw_history(
     style.tidy(ax)
     ax.set_yscale("log")
     ax.set(ylim=(low, high), xlabel=history.unit)
-    ax.set_ylabel(r"summed squared error ($\ell_2$)" if sums else "average error (points)")
+    ax.set_ylabel(r"summed squared error ($\ell_2$)" if sums else "root mean square error (points)")
     _name_ticks(ax, low, high)
     if log:
         ax.set_xscale("log")
