@@ -18,3 +18,6 @@ from hypothesis import settings  # noqa: E402
 # No deadline: the first call of a kernel compiles it.
 settings.register_profile("fullswap", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("fullswap")
+
+
+collect_ignore = ["conftest.py"]  # two of one name cannot both be read for examples

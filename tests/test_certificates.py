@@ -45,8 +45,8 @@ def test_points_are_the_root_of_the_mean_square():
 
 def test_first_line_is_for_everybody():
     assert lines(CALM) == [
-        "10,000 forecasts: 1.7 percentage points off in root mean square (chance alone would show 1.9); "
-        "guaranteed at most 6.4, whatever happens.",
+        "10,000 forecasts: 1.7 percentage points off in root mean square (chance alone would show "
+        "1.9); guaranteed at most 6.4, whatever happens.",
         "The 6.4 was known before the first forecast; after the fact, on average over our own "
         "draws, it is at most 3.0.",
         "Sums (forecasts × points², points as shares): l2 calibration error of the issued "

@@ -47,8 +47,28 @@ assert fs.games.solve(fs.games.zoo.ring(5), gap=0.1, method="matching").gap <= 0
 @pytest.fixture
 def site(tmp_path) -> Iterator[Path]:
     """A copy of the package without anything compiled."""
-    site = tmp_path / "site"
-    shutil.copytree(SOURCE, site / "fullswap", ignore=shutil.ignore_patterns("__pycache__"))
+    yield from copied(SOURCE.parent, tmp_path, "*.nbc")
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory) -> Any:
+    """A copy in which the small kernel was compiled, and what was said about it."""
+    for site in copied(SOURCE.parent, tmp_path_factory.mktemp("first"), "*.nbc"):
+        compiled, said = start(site, SMALL)
+        assert compiled == 1 and len(kept(site)) == 1
+        yield site, said
+
+
+@pytest.fixture
+def warm(first, tmp_path) -> Iterator[Path]:
+    """The same, for one test alone."""
+    yield from copied(first[0], tmp_path)
+
+
+def copied(source: Path, folder: Path, *without: str) -> Iterator[Path]:
+    site = folder / "site"
+    ignored = shutil.ignore_patterns(*without)
+    shutil.copytree(source / "fullswap", site / "fullswap", ignore=ignored)
     yield site
     for path in [site, *site.rglob("*")]:
         path.chmod(path.stat().st_mode | 0o200)
@@ -103,10 +123,13 @@ def kept(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.nbc"))
 
 
-def test_forecasts_checks_and_solves_where_nothing_can_be_written(site, tmp_path):
+@pytest.mark.parametrize(
+    "code", [SMALL, pytest.param(DAY, marks=pytest.mark.slow)], ids=["kernel", "day"]
+)
+def test_works_where_nothing_can_be_written(site, tmp_path, code):
     seal(site)
-    compiled, said = start(site, DAY, TMPDIR=str(taken(tmp_path / "tmp")))
-    assert compiled > 10
+    compiled, said = start(site, code, TMPDIR=str(taken(tmp_path / "tmp")))
+    assert compiled > (10 if code == DAY else 0)
     assert said.count("fullswap: ") == 1 and "at every start" in said
     assert "NUMBA_CACHE_DIR" in said and "`fullswap warm-up`" in said
     assert not kept(tmp_path)
@@ -124,23 +147,12 @@ def test_a_temporary_folder_of_ones_own_is_the_last_resort(site, tmp_path):
     # code that others could have written is not run
     kept(own)[0].chmod(0o666)
     assert start(site, SMALL, TMPDIR=str(temporary))[0] == 1
-    # nor is a folder used that others can write
-    shutil.rmtree(own)
-    own.mkdir()
-    own.chmod(0o777)
-    assert start(site, SMALL, TMPDIR=str(temporary))[0] == 1
-    assert not kept(temporary)
 
 
-def test_the_first_start_says_so_once_and_later_ones_are_silent(site):
-    compiled, said = start(site, SMALL)
-    assert compiled == 1
+def test_the_first_start_says_so_once_and_later_ones_are_silent(first):
+    site, said = first
     assert re.fullmatch("fullswap: compiling for this machine, once .*\n  Compiled .*\n", said)
     assert start(site, SMALL) == (0, "")
-
-
-def test_quiet(site):
-    assert start(site, SMALL, FULLSWAP_QUIET="1") == (1, "")
 
 
 def test_threads_of_others_are_left_alone(site):
@@ -150,32 +162,56 @@ def test_threads_of_others_are_left_alone(site):
     assert start(site, code) == (1, "")
 
 
-def test_what_was_compiled_when_an_image_was_built_is_used(site, tmp_path):
-    assert start(site, SMALL)[0] == 1
+def test_what_was_compiled_when_an_image_was_built_is_used(warm, tmp_path):
     # layers of images cut time stamps, and are sealed
-    for path in site.rglob("*"):
+    for path in warm.rglob("*"):
         os.utime(path, (1_600_000_000, 1_600_000_000))
-    seal(site)
-    assert start(site, SMALL, TMPDIR=str(taken(tmp_path / "tmp"))) == (0, "")
+    seal(warm)
+    assert start(warm, SMALL, TMPDIR=str(taken(tmp_path / "tmp"))) == (0, "")
 
 
-def test_changed_sources_are_compiled_anew(site):
-    start(site, SMALL)
-    (path,) = kept(site)
-    with open(site / "fullswap" / "kernels" / "columns.py", "a") as file:
+def test_changed_sources_are_compiled_anew_and_in_silence_if_asked(warm):
+    (path,) = kept(warm)
+    before = path.read_bytes()
+    with open(warm / "fullswap" / "kernels" / "columns.py", "a") as file:
         file.write("# a change in any kernel may be inlined in any other\n")
-    assert start(site, SMALL)[0] == 1
-    assert kept(site) == [path]
+    assert start(warm, SMALL, FULLSWAP_QUIET="1") == (1, "")
+    assert kept(warm) == [path] and path.read_bytes() != before
 
 
-def test_damaged_files_are_replaced(site):
-    start(site, SMALL)
-    (path,) = kept(site)
+def test_damaged_files_are_replaced(warm):
+    (path,) = kept(warm)
     whole = path.read_bytes()
-    for harm in (b"", b"x" * 100, whole[:-10]):
-        path.write_bytes(harm)
-        assert start(site, SMALL)[0] == 1
-        assert path.read_bytes() == whole or start(site, SMALL)[0] == 0
+    path.write_bytes(whole[:-10])
+    assert start(warm, SMALL)[0] == 1
+    assert len(path.read_bytes()) > len(whole) - 10
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """The only place for compiled code of this process."""
+    monkeypatch.setattr(keeping, "folders", lambda: (tmp_path,))
+    monkeypatch.setattr(keeping, "NAMED", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("harm", [lambda whole: b"", lambda whole: b"x" * 100,
+                                  lambda whole: whole[:-1], lambda whole: whole + b"x"],
+                         ids=["empty", "other", "cut", "longer"])  # fmt: skip
+def test_what_is_not_whole_is_not_found(folder, harm):
+    assert keeping.keep("name", "key", b"code") == ""
+    (path,) = kept(folder)
+    assert list(keeping.found("name", "key")) == [b"code"]
+    assert list(keeping.found("name", "other key")) == []
+    path.write_bytes(harm(path.read_bytes()))
+    assert list(keeping.found("name", "key")) == []
+
+
+def test_a_temporary_folder_that_others_can_write_is_not_used(tmp_path, monkeypatch):
+    own = taken(tmp_path) / f"fullswap-of-user-{os.getuid()}"
+    monkeypatch.setattr(keeping, "_temporary", lambda: own)
+    monkeypatch.setattr(keeping, "folders", lambda: (own / "kernels",))
+    assert keeping.writable_folder() is None
 
 
 def test_a_disk_that_is_full_stops_nothing(site, tmp_path):
@@ -201,14 +237,14 @@ def test_where_a_folder_is_sealed_the_next_one_serves(site, tmp_path):
 
 
 def test_processes_that_start_together(site):
-    crowd = [begin(site, SMALL) for _ in range(3)]
+    crowd = [begin(site, SMALL) for _ in range(2)]
     assert sum(end(process)[0] for process in crowd) >= 1
     assert len(kept(site)) == 1 and not list(site.rglob("*.tmp"))
     assert start(site, SMALL) == (0, "")
 
 
-def test_no_jit(site):
-    assert start(site, SMALL, NUMBA_DISABLE_JIT="1") == (0, "")
+def test_no_jit(first):
+    assert start(first[0], SMALL, NUMBA_DISABLE_JIT="1") == (0, "")
 
 
 def test_kernels_are_kept_by_the_one_decorator():

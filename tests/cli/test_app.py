@@ -187,7 +187,8 @@ def test_completion_knows_commands_games_and_prints_its_script():
 
     assert completed("fullswap che", 1) == ["check"]
     assert completed("fullswap equilibrium ri", 2) == ["ring"]
-    script = shell("--show-completion", "bash", stdout=subprocess.PIPE)
+    asked = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    script = shell("--show-completion", "bash", stdout=subprocess.PIPE, env=asked)
     assert script.returncode == 0 and "_FULLSWAP_COMPLETE" in script.stdout
 
 

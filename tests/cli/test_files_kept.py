@@ -1,9 +1,8 @@
 """No command writes over what it reads, or two things into one file."""
 
 import pytest
-from typer.testing import CliRunner
 
-from cli.calling import call
+from fullswap.cli import app
 
 ROWS = "p,y\n" + "".join(f"0.{k % 9 + 1},{k % 2}\n" for k in range(40))
 
@@ -21,20 +20,24 @@ ROWS = "p,y\n" + "".join(f"0.{k % 9 + 1},{k % 2}\n" for k in range(40))
     ],
     ids=lambda arguments: "-".join(arguments),
 )
-def test_one_file_has_one_part(arguments, tmp_path, monkeypatch):
+def test_one_file_has_one_part(arguments, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     log = tmp_path / "LOG"
     log.write_text(ROWS)
-    result = CliRunner().invoke(app(), arguments)
-    assert result.exit_code == 2
-    assert "must be another file than" in result.stderr and "--" in result.stderr
+    with pytest.raises(SystemExit) as stopped:
+        app.run(arguments)
+    said = capfd.readouterr().err
+    assert stopped.value.code == 2
+    assert "must be another file than" in said and "--" in said
     assert log.read_text() == ROWS and not (tmp_path / "new.csv").exists()
 
 
-def test_a_spoilt_column_of_probabilities_is_not_passed_over(tmp_path):
+def test_a_spoilt_column_of_probabilities_is_not_passed_over(tmp_path, capfd):
     log = tmp_path / "log.csv"
     log.write_text(ROWS.replace("0.5,0", "foo,0", 1))
-    result = CliRunner().invoke(app(), ["forecast", str(log)])
-    assert result.exit_code == 2
-    assert "column p must hold probabilities, got 'foo' in row 5" in result.stderr
-    assert "--probability none" in result.stderr
+    with pytest.raises(SystemExit) as stopped:
+        app.run(["forecast", str(log)])
+    said = capfd.readouterr().err
+    assert stopped.value.code == 2
+    assert "column p must hold probabilities, got 'foo' in row 5" in said
+    assert "--probability none" in said

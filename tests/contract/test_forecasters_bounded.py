@@ -78,9 +78,11 @@ def test_outcomes_without_their_forecast_are_refused(maker):
     for unknown in (third.id + 1, -1, 10**30):
         call = lambda unknown=unknown: forecaster.update(y, unknown)  # noqa: E731
         refused(forecaster, call, "did not make it")
-    for wrong in ("x", 1.0, True, [third]):
+    for wrong in (1.0, True):
         call = lambda wrong=wrong: forecaster.update(y, wrong)  # noqa: E731
-        refused(forecaster, call, "forecast must be a Forecast or its id")
+        refused(forecaster, call, "forecast must be a Forecast, its id or the name of its event")
+    refused(forecaster, lambda: forecaster.update(y, "x"), "event 'x' has no pending forecast")
+    refused(forecaster, lambda: forecaster.update([y, y], [third]), "as long as outcome")
     for seed in range(50):  # the same number, and sooner or later another forecast
         stranger = maker(seed=seed)
         maker.log(10, seed).run(stranger, slice(0, 2))
@@ -127,11 +129,12 @@ def test_bad_contexts_are_refused(name):
     shape = np.shape(log.contexts[0])
     wrong = [
         np.full(shape, 1.5), np.full(shape, -0.1), np.full(shape, math.inf), "half", None,
-        np.full(shape, math.nan), np.full((*shape, 7), 0.5), np.full(7, 0.5),
+        np.full(shape, math.nan), np.full((*shape, 7), 0.5),
     ]  # fmt: skip
     for p in wrong:
         for verb in (forecaster.predict, forecaster.peek):
             refused(forecaster, lambda p=p, verb=verb: verb(p), "p must")
+    refused(forecaster, lambda: forecaster.peek(np.full(7, 0.5)), "p must")  # many, or too many
     spoilt = log.contexts.copy()
     spoilt[3] = 1.5
     refused(forecaster, lambda: forecaster.run(spoilt, log.outcomes), "p must")

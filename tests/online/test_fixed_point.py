@@ -44,7 +44,7 @@ def mixed(grid, state, place, limit):
     members, weights = np.zeros(classes, np.int64), np.zeros(classes)
     lattice = (grid.locate.cells, grid.locate.strides, grid.locate.lookup)
     work = np.zeros((classes + 4, classes + 1)), np.zeros((4, classes + 1), np.int64)
-    size = fixed_point(Means(state), lattice, place, work, limit, members, weights)
+    size = fixed_point(Means(state.ravel(), 0), lattice, place, work, limit, members, weights)
     return members[:size], weights[:size]
 
 

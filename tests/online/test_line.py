@@ -136,11 +136,11 @@ def test_one_event_from_python_is_one_event_in_the_loop(loss):
     number, rate = LOSSES[loss]
     one = row_with(PlainLine(points, loss).targets)
     other = one.copy()
-    frame = np.array([number, *rate, 0.0, 0.25, 50.0, *points])
+    frame = np.array([number, 0.0, 0.25, 50.0, *points])
     for t, y in enumerate(rng.random(100)):
         ticket = kernel.line_forecast(points, one)
         kernel.line_learn(points, one, number, rate, False, 0.25, ticket, 0, 0.7, y, t)
-        due = kernel.line_update(frame, other, t, 0, *ticket, 0.7, y)
+        due = kernel.line_update(frame, rate, other, t, 0, *ticket, 0.7, y)
         assert np.array_equal(one, other)
         assert due == (one[MASS] >= 50.0)
 

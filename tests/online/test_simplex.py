@@ -84,8 +84,9 @@ def test_without_a_search_a_stationary_distribution_is_played(classes, seed):
     columns = kind.point_columns(row)
     columns[:, WEIGHT] = 1.0
     columns[:, MEAN:] = rng.dirichlet(np.full(classes, 0.5), len(points))
-    spec = kind.kernel._replace(limit=0)
-    usual, kind.kernel = kind.kernel, spec
+    usual = kind.kernel
+    kind.widen(classes)  # with it comes the other search
+    kind.kernel = kind.kernel._replace(limit=0)
     try:
         members, shares, targets, _ = forecast(kind, row)
     finally:

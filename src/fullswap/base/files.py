@@ -51,6 +51,21 @@ def write_text(path: Any, content: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
+        _settle(target.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _settle(folder: Path) -> None:
+    """Have the disk know the new name too, where folders can be opened."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:  # some systems refuse
+        pass
+    finally:
+        os.close(handle)

@@ -7,7 +7,6 @@ from typing import Any
 
 import typer
 
-from fullswap.base.files import refuse_same
 from fullswap.cli.options import JSON, OUTPUT, QUIET
 from fullswap.cli.output import (
     answered,
@@ -105,6 +104,8 @@ def check(
             raise ValueError(f"--fail-on must be {' or '.join(VERDICTS)}, got {fail_on!r}")
         if not 0 <= tolerance <= 100:
             raise ValueError(f"--tolerance must be from 0 to 100 points, got {tolerance:g}")
+        from fullswap.base.files import refuse_same
+
         refuse_same(LOG=log, **{"--report": report})
         if report is not None:
             refuse_unwritable(report, "--report")

@@ -9,7 +9,6 @@ from typing import Any
 
 import typer
 
-from fullswap.base.files import refuse_same
 from fullswap.cli.help import Command
 from fullswap.cli.options import JSON, OUTPUT, QUIET
 from fullswap.cli.output import answered, print_table, progress_wanted, refuse_unwritable, say
@@ -194,6 +193,8 @@ def _of_the_zoo(name: str, settings: list[str]) -> Any:
 
 def _refuse_picture(plot: Path, game: str) -> None:
     """Before the work: a place that can be written, in a format that can be drawn."""
+    from fullswap.base.files import refuse_same
+
     refuse_same(GAME=game, **{"--plot": plot})
     refuse_unwritable(plot, "--plot")
     try:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import typer
 
-from fullswap.base.files import refuse_same
 from fullswap.cli.check import COLUMNS, READING, listed
 from fullswap.cli.options import JSON, OUTPUT, QUIET
 from fullswap.cli.output import (
@@ -100,6 +99,11 @@ def forecast(
         None, metavar="COL", help="Weights of the rows.",
         rich_help_panel=COLUMNS,
     ),
+    max_weight: float | None = typer.Option(
+        None, "--max-weight", metavar="WEIGHT",
+        help="The largest weight that will ever come; left out: that of the first rows.",
+        rich_help_panel=READING,
+    ),
     seed: int | None = typer.Option(
         None, min=0,
         rich_help_panel=DRAWS,
@@ -131,12 +135,14 @@ def forecast(
         wanted = progress_wanted(quiet)
         if as_json and out == "-":
             raise ValueError("--json must be left out where --out is -: both are standard output")
+        from fullswap.base.files import refuse_same
+
         refuse_same(LOG=log, **{"--out": out, "--state": state, "--report": report})
         if report is not None:
             refuse_unwritable(report, "--report")
         live = follow or state is not None
         own = seed if seed is not None or live else 0
-        settings = ReplaySettings(step, horizon, delay, alarm, own)
+        settings = ReplaySettings(step, horizon, delay, alarm, max_weight, own)
         if follow:
             if report is not None or as_json:
                 raise ValueError("--report and --json must be left out with --follow")

@@ -61,7 +61,7 @@ def binary_outcome(outcome: Any, labels: Labels | None = None) -> float:
             return certain
         value = outcome
     else:
-        if np.ndim(outcome):
+        if isinstance(outcome, list | tuple) or np.ndim(outcome):
             checks.refuse("outcome", "be one number in [0, 1]", outcome)
         try:
             value = _binary_numbers("outcome", [outcome], labels)[0]

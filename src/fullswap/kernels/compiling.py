@@ -40,8 +40,10 @@ NOT_KEPT = (
 )
 
 
-def kernel(function: Callable | None = None, **options: Any) -> Any:
+def kernel(function: Callable | None = None, short: bool = False, **options: Any) -> Any:
     """Decorator: compile by numba with these options of ``njit``, and keep the result.
+
+    ``short``: loops have a few steps, so that optimising them further only takes time.
 
     Examples
     --------
@@ -50,12 +52,13 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     ...     return x / 2.0
     """
     if function is None:
-        return lambda function: kernel(function, **options)
+        return lambda function: kernel(function, short, **options)
     options["no_cfunc_wrapper"] = True  # only functions that are passed around need it
     dispatcher: Any = numba.njit(**options)(function)
     if dispatcher is not function:  # it is under NUMBA_DISABLE_JIT
         dispatcher._cache = KernelCache(function)
-        part: Any = numba.njit(**{**options, **parts.OPTIONS})(function)
+        own = parts.SHORT if short else parts.OPTIONS
+        part: Any = numba.njit(**{**options, **own})(function)
         # what other kernels ask for when they call this one
         dispatcher.get_call_template = part.get_call_template
         dispatcher.get_overload = part.get_overload

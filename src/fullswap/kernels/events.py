@@ -168,7 +168,7 @@ def draw_place(shares, size, u):
 @kernel
 def refine(spec, old, new):
     """Write the row ``old`` on the next finer grid; old points keep what they learnt."""
-    level = int(old[LEVEL])
+    level = np.int64(old[LEVEL])
     columns = spec.blank.shape[1]
     for k in range(spec.base):
         new[k] = old[k]
@@ -182,7 +182,7 @@ def refine(spec, old, new):
         place = spec.base + columns * spec.places[begin + i]
         for k in range(columns):
             new[place + k] = old[spec.base + columns * i + k]
-    new[HINT] = spec.places[begin + int(old[HINT])]
+    new[HINT] = spec.places[begin + np.int64(old[HINT])]
     lift(spec, level + 1, new)
 
 
@@ -194,7 +194,7 @@ def move(spec, arena, start, room, stream):
     that a row has left (−1: none); such a place holds the next one.
     """
     old = start[stream]
-    level = int(arena[old + LEVEL])
+    level = np.int64(arena[old + LEVEL])
     if level + 2 >= spec.first.shape[0]:
         return False
     columns = spec.blank.shape[1]
@@ -202,7 +202,7 @@ def move(spec, arena, start, room, stream):
     wider = spec.base + columns * (spec.first[level + 2] - spec.first[level + 1])
     new = room[2 + level]
     if new >= 0:
-        room[2 + level] = int(arena[new])
+        room[2 + level] = np.int64(arena[new])
     elif room[0] + wider <= arena.shape[0]:
         new = room[0]
         room[0] += wider
@@ -313,11 +313,11 @@ def run(
             stop += 1
         _fetch_ahead(arena, start, words, streams, t)
         # after the last event, or because a loop was stopped before it could be refined
-        while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
+        while arena[start[stream] + MASS] >= spec.ends[np.int64(arena[start[stream] + LEVEL])]:
             if not move(spec, arena, start, room, stream):
                 return t, NO_ROOM, stream
         begin = start[stream]
-        level = int(arena[begin + LEVEL])
+        level = np.int64(arena[begin + LEVEL])
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
         row = arena[begin : begin + spec.base + columns * points.shape[0]]
         t, reason = stretch(
@@ -326,7 +326,7 @@ def run(
         )  # fmt: skip
         if reason == NARROW:
             return t, NARROW, stream
-        while arena[start[stream] + MASS] >= spec.ends[int(arena[start[stream] + LEVEL])]:
+        while arena[start[stream] + MASS] >= spec.ends[np.int64(arena[start[stream] + LEVEL])]:
             if not move(spec, arena, start, room, stream):
                 return t, NO_ROOM, stream
     return t, DONE, stream
@@ -342,7 +342,7 @@ def peek(spec, arena, start, streams, contexts, indices, weights, issued):
     columns, width = spec.blank.shape[1], indices.shape[1]
     for t in range(issued.shape[0]):
         begin = start[streams[t] if streams.shape[0] > 0 else 0]
-        level = int(arena[begin + LEVEL])
+        level = np.int64(arena[begin + LEVEL])
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
         row = arena[begin : begin + spec.base + columns * points.shape[0]]
         ticket = forecast(spec, points, row, level, contexts, t)

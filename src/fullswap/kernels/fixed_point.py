@@ -66,21 +66,22 @@ def displace(source, cells, corner, i, column):
 
 
 class Means(NamedTuple):
-    """Each point recommends its mean: state (n, K + 1), rows (G, q)."""
+    """Each point recommends its mean: points (G, q), K + 1 numbers each, from ``base`` on."""
 
-    state: np.ndarray
+    row: np.ndarray
+    base: int
 
 
 @events.implements(displace, Means)
 def _displace(source, cells, corner, i, column):
     column[0] = 1.0
-    total = 0.0
+    place, total = source.base + (corner.shape[0] + 2) * i + MEAN, 0.0
     for k in range(corner.shape[0]):
-        total += source.state[i, k + MEAN]
+        total += source.row[place + k]
         column[k + 1] = cells * total - corner[k]
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", short=True)
 def _solve_at(source, lattice, base, order, corner, matrix, share):
     """Whether Σ λ(q − s) = 0 has a solution λ ≥ 0 on the upper corners of this path."""
     size = corner.shape[0] + 1
@@ -115,7 +116,7 @@ def _solve_at(source, lattice, base, order, corner, matrix, share):
     return True
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", short=True)
 def _walk_to(source, lattice, base, order, where, corner, floats, limit):
     """Follow the path of Merrill's homotopy to a fixed point [M72]; False if it breaks off.
 
@@ -188,7 +189,8 @@ def _walk_to(source, lattice, base, order, where, corner, floats, limit):
             if c == leaving:
                 share[c] = step
             else:
-                share[c] = max(share[c] - step * move[c], 0.0)
+                rest = share[c] - step * move[c]
+                share[c] = rest if rest > 0.0 else 0.0
                 for k in range(d + 1):
                     inverse[c, k] -= move[c] * inverse[leaving, k]
             if where[c] <= level:
@@ -219,7 +221,7 @@ def _walk_to(source, lattice, base, order, where, corner, floats, limit):
     return False
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", short=True)
 def fixed_point(source, lattice, place, work, limit, members, weights):
     """Weights λ on the corners of one simplex of the grid with Σ λ_s·(q_s − s) = 0.
 

@@ -7,8 +7,9 @@ same made linear between grid points, or the log loss. For the log loss points a
 are kept as logits θ = ln(p/(1 − p)): there a crossing has the same excess for both outcomes.
 
 Symbols: row as in ``fullswap.kernels.columns``, with the columns TARGET q, WEIGHT G = Σ g, ONES Σ
-g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate``
-· a ticket is (left, right, share, q of left, q of right): left has the share, right the rest.
+g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate``,
+None if the loss is not made linear: then the code for that is not compiled · a ticket is (left,
+right, share, q of left, q of right): left has the share, right the rest.
 """
 
 import numpy as np
@@ -35,7 +36,11 @@ def line_forecast(points, row):
     points the last one is played alone, below them the first.
     """
     last = points.shape[0] - 1
-    low = min(max(int(row[HINT]), 0), last - 1)
+    low = np.int64(row[HINT])
+    if low < 0:
+        low = np.int64(0)
+    if low > last - 1:
+        low = last - 1
     step = 1
     if row[HEAD + COLUMNS * low] >= points[low]:
         high = low + 1
@@ -45,7 +50,9 @@ def line_forecast(points, row):
                 return last, last, 1.0, target, target
             low = high
             step *= 2
-            high = min(high + step, last)
+            high += step
+            if high > last:
+                high = last
     else:
         high = low
         low -= 1
@@ -56,7 +63,9 @@ def line_forecast(points, row):
                 return 0, 0, 1.0, row[HEAD], row[HEAD]
             high = low
             step *= 2
-            low = max(low - step, 0)
+            low -= step
+            if low < 0:
+                low = np.int64(0)
     # q ≥ s at low and q ≤ s at high, throughout
     while high - low > 1:
         middle = (low + high) // 2
@@ -82,11 +91,14 @@ def learn_point(points, row, loss, rate, i, target, g, y):
     row[base + ONES] += g * y
     if loss == LOG:
         # Krichevsky–Trofimov: q = (Σ g·y + ½)/(Σ g + 1) [KT81]; ln(1 + e^θ) without overflow
-        row[LOST] += g * (max(target, 0.0) + np.log1p(np.exp(-abs(target))) - y * target)
+        row[LOST] += g * (
+            (target if target > 0.0 else 0.0) + np.log1p(np.exp(-abs(target))) - y * target
+        )
         ones = row[base + ONES]
-        row[base + TARGET] = np.log((ones + 0.5) / (max(total - ones, 0.0) + 0.5))
+        zeros = total - ones if total > ones else 0.0  # rounding may leave less than none
+        row[base + TARGET] = np.log((ones + 0.5) / (zeros + 0.5))
         return
-    if loss == SQUARED:
+    if rate is None or loss == SQUARED:
         # the mean of the outcomes and of one imagined outcome at the point itself
         row[LOST] += g * (target - y) * (target - y)
         row[base + TARGET] = (row[base + ONES] + points[i]) / (total + 1.0)
@@ -98,7 +110,9 @@ def learn_point(points, row, loss, rate, i, target, g, y):
     cell = cell_of(points, q)
     slope = points[cell] + points[cell + 1] - 2.0 * y
     q -= scaled_rate(rate, total, g) * slope
-    row[base + TARGET] = min(max(q, 0.0), 1.0)
+    if q < 0.0:
+        q = 0.0
+    row[base + TARGET] = q if q < 1.0 else 1.0
 
 
 @kernel(error_model="numpy", forceinline=True)
@@ -110,20 +124,21 @@ def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, nu
     """
     left, right, share, left_target, right_target = ticket
     if g > 0.0:
+        i, target, own = left, left_target, share
         if realised:
-            i, target = (right, right_target) if drawn else (left, left_target)
-            learn_point(points, row, loss, rate, i, target, g, y)
-        else:
-            if share > 0.0:
-                learn_point(points, row, loss, rate, left, left_target, share * g, y)
-            if share < 1.0:
-                learn_point(points, row, loss, rate, right, right_target, (1.0 - share) * g, y)
+            own = 1.0
+            if drawn:
+                i, target = right, right_target
+        if own > 0.0:
+            learn_point(points, row, loss, rate, i, target, own * g, y)
+        if own < 1.0:
+            learn_point(points, row, loss, rate, right, right_target, (1.0 - share) * g, y)
         row[HINT] = left
         if loss == SQUARED:
             gap = points[right] - points[left]
             x = points[right] - share * gap
             if left == right:  # an end of the grid, alone: all recommend what lies beyond it
-                edge = min(x, 1.0 - x)
+                edge = x if x < 1.0 - x else 1.0 - x
                 row[CELLS] += g * edge * edge
                 row[ROUNDING] += g * (x - left_target) * (x + left_target - 2.0 * y)
             else:
@@ -154,8 +169,8 @@ def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
 
 # --- single events from Python: one array costs less than several numbers ------------------------
 
-LOSS, RATE, REALISED, DELTA, END, POINTS = 0, 1, 4, 5, 6, 7
-"""Where things are in a frame: loss, rate (3), realised, δ, end of the level, then the points."""
+LOSS, REALISED, DELTA, END, POINTS = range(5)
+"""Where things are in a frame: loss, realised, δ, end of the level, then the points."""
 
 
 @kernel
@@ -164,7 +179,7 @@ def line_predict(frame, row, source, count):
 
     ``count`` ids are given out (0: just looking); ``source`` gives the draws, see ``uniform``.
     """
-    number = int(row[NEXT_ID])
+    number = np.int64(row[NEXT_ID])
     left, right, share, left_target, right_target = line_forecast(frame[POINTS:], row)
     row[NEXT_ID] = number + count
     drawn = 0 if uniform(source, number) < share else 1
@@ -172,12 +187,13 @@ def line_predict(frame, row, source, count):
 
 
 @kernel
-def line_update(frame, row, number, drawn, left, right, share, left_target, right_target, g, y):
+def line_update(
+    frame, rate, row, number, drawn, left, right, share, left_target, right_target, g, y
+):  # fmt: skip
     """``line_learn``; whether the grid is now due to be refined."""
     ticket = (left, right, share, left_target, right_target)
-    rate = (frame[RATE], frame[RATE + 1], frame[RATE + 2])
     line_learn(
-        frame[POINTS:], row, int(frame[LOSS]), rate, frame[REALISED] > 0.0, frame[DELTA], ticket,
-        drawn, g, y, number,
+        frame[POINTS:], row, np.int64(frame[LOSS]), rate, frame[REALISED] > 0.0, frame[DELTA],
+        ticket, drawn, g, y, number,
     )  # fmt: skip
     return row[MASS] >= frame[END]

@@ -4,10 +4,10 @@ Columns of a row before its points: place (2d,) of the simplex that was played l
 ``fullswap.kernels.fixed_point``. Columns of a point: G, then the mean (K) of its outcomes and of
 one imagined outcome at the centre: that is what it recommends.
 
-Symbols: state (n, K + 1): the points' part of a row · lattice, work as in
+Symbols: base: where the points begin in a row · lattice, work as in
 ``fullswap.kernels.fixed_point`` · walk = (scratch, stamps, dense, rows, splits) as in
-``fullswap.kernels.stationary`` · ticket = (members (w,), shares (w,), targets (w, K), place (2d,)),
-beside the size of the support.
+``fullswap.kernels.stationary``, or None · ticket = (members (w,), shares (w,), targets (w, K),
+place (2d,)), beside the size of the support.
 """
 
 from typing import NamedTuple
@@ -15,18 +15,20 @@ from typing import NamedTuple
 import numpy as np
 
 from fullswap.kernels import events
-from fullswap.kernels.columns import CELLS, HEAD, LOST, MASS
+from fullswap.kernels.columns import CELLS, HEAD, LOST, MASS, NEXT_ID
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.events import count_event
+from fullswap.kernels.events import count_event, draw_place
 from fullswap.kernels.fixed_point import MEAN, WEIGHT, Means, fixed_point
 from fullswap.kernels.kuhn import kuhn_locate_one
+from fullswap.kernels.philox import uniform
 from fullswap.kernels.stationary import meet, stationary_sparse
 
 
 class Rounded(NamedTuple):
     """Where rows of the chain come from: each point's mean, rounded to the grid around it."""
 
-    state: np.ndarray
+    row: np.ndarray
+    base: int
     lattice: tuple[np.ndarray, np.ndarray, np.ndarray]
     floats: np.ndarray
     integers: np.ndarray
@@ -35,9 +37,9 @@ class Rounded(NamedTuple):
 @events.implements(meet, Rounded)
 def _rounded(source, state, row_indices, row_weights):
     cells, strides, lookup = source.lattice
-    total = 0.0
+    place, total = source.base + (cells.shape[0] + 2) * state + MEAN, 0.0
     for k in range(cells.shape[0]):
-        total += source.state[state, k + MEAN]
+        total += source.row[place + k]
         source.floats[0, k] = total * cells[k]
     kuhn_locate_one(
         source.floats[0], cells, strides, lookup, row_indices[state], row_weights[state],
@@ -50,27 +52,29 @@ def simplex_forecast(row, base, lattice, work, limit, walk, ticket):
     """Size of the support (the ticket is written), or −size if it needs more room.
 
     A fixed point on one simplex; where rounding spoils the search, a stationary distribution, which
-    serves as well.
+    serves as well. That is so rare that its code is compiled only for who brings a walk.
     """
     members, shares, targets, place = ticket
     classes = targets.shape[1]
-    state = row[base:].reshape(((row.shape[0] - base) // (classes + 1), classes + 1))
     for k in range(place.shape[0]):
-        place[k] = int(row[HEAD + k])
-    size = fixed_point(Means(state), lattice, place, work, limit, members, shares)
+        place[k] = np.int64(row[HEAD + k])
+    size = fixed_point(Means(row, base), lattice, place, work, limit, members, shares)
     if size == 0:
+        if walk is None:
+            return -classes
         scratch, stamps, dense, row_indices, row_weights = walk
         stamps[0] += 1
-        source = Rounded(state, lattice, work[0], work[1])
+        start = (row.shape[0] - base) // (classes + 1) // 2
+        source = Rounded(row, base, lattice, work[0], work[1])
         size = stationary_sparse(
-            source, row_indices, row_weights, state.shape[0] // 2, scratch, stamps[0], dense,
-            members, shares,
+            source, row_indices, row_weights, start, scratch, stamps[0], dense, members, shares
         )  # fmt: skip
         if size > targets.shape[0]:
             return -size
     for c in range(size):
+        begin = base + (classes + 1) * members[c] + MEAN
         for k in range(classes):
-            targets[c, k] = state[members[c], k + MEAN]
+            targets[c, k] = row[begin + k]
     return size
 
 
@@ -90,8 +94,8 @@ def _learn_at(row, base, i, target, g, y):
 
 
 @kernel(error_model="numpy")
-def simplex_learn(row, base, delta, end, realised, ticket, size, drawn, g, y, number):
-    """Feed the outcome y (K,) of one forecast; whether the grid is now due to be refined."""
+def simplex_learn(row, base, delta, realised, ticket, size, drawn, g, y, number):
+    """Feed the outcome y (K,) of one forecast."""
     members, shares, targets, place = ticket
     classes = y.shape[0]
     square = 0.0
@@ -108,6 +112,29 @@ def simplex_learn(row, base, delta, end, realised, ticket, size, drawn, g, y, nu
             row[HEAD + k] = place[k]
     row[CELLS] += g * delta
     count_event(row, g, square, delta, number)
+
+
+# --- single events from Python: entries, so that what they share with the loop is compiled once ---
+
+
+@kernel
+def simplex_predict(row, base, lattice, work, limit, walk, ticket, source, count):
+    """Size of the support as from ``simplex_forecast``, id of the forecast, place that it draws.
+
+    ``count`` ids are given out (0: just looking); ``source`` gives the draws, see ``uniform``.
+    """
+    number = np.int64(row[NEXT_ID])
+    size = simplex_forecast(row, base, lattice, work, limit, walk, ticket)
+    if size < 0:
+        return size, number, 0
+    row[NEXT_ID] = number + count
+    return size, number, draw_place(ticket[1], size, uniform(source, number))
+
+
+@kernel
+def simplex_update(row, base, delta, end, realised, ticket, size, drawn, g, y, number):
+    """``simplex_learn``; whether the grid is now due to be refined."""
+    simplex_learn(row, base, delta, realised, ticket, size, drawn, g, y, number)
     return row[MASS] >= end
 
 
@@ -138,7 +165,7 @@ def _forecast(spec, points, row, level, contexts, t):
 @events.implements(events.learn, SimplexSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     simplex_learn(
-        row, spec.base, spec.delta[level], np.inf, spec.realised, spec.ticket, ticket, drawn, g,
+        row, spec.base, spec.delta[level], spec.realised, spec.ticket, ticket, drawn, g,
         outcomes[t], number,
     )  # fmt: skip
 

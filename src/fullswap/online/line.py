@@ -21,7 +21,7 @@ class Line(LineRows):
     """A play is (id, drawn, left, right, share of left, and what these two recommend)."""
 
     def _compile(self, layout: Layout) -> Any:
-        how = [self._loss, *self._rate, self.spec.realised]
+        how = [self._loss, self.spec.realised]
         self._frames = [
             np.array([*how, delta, end, *grid])
             for delta, end, grid in zip(layout.delta, layout.ends, grids_of(layout), strict=True)
@@ -34,7 +34,7 @@ class Line(LineRows):
 
     def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome."""
-        return partial(kernel.line_update, self._frame(row, level), row)
+        return partial(kernel.line_update, self._frame(row, level), self._rate, row)
 
     def _frame(self, row: Vector, level: int) -> Vector:
         now = self.level_of(row)

@@ -24,7 +24,6 @@ from fullswap.online.kind import MEAN_SLACK, Kind, slack_of
 from fullswap.online.lattices import logits
 from fullswap.theorems import LEDGER
 from fullswap.theorems.calibration import (
-    PLAIN_RATE,
     LogForecasts,
     SteppedForecasts,
     log_loss_rounding,
@@ -60,9 +59,9 @@ class LineRows(Kind):
         return kernel.SQUARED if self.spec.ratio is None else kernel.LINEARISED
 
     @property
-    def _rate(self) -> tuple[float, float, float]:
+    def _rate(self) -> tuple[float, float, float] | None:
         if self.spec.ratio is None:
-            return PLAIN_RATE
+            return None
         return stepped_rate(self._gap(0), self.spec.ratio)
 
     def _gap(self, level: int) -> float:

@@ -17,7 +17,6 @@ from fullswap.kernels.fixed_point import MEAN, WEIGHT
 from fullswap.online.claims import Claim, chance_of
 from fullswap.online.kind import MEAN_SLACK, Play, slack_of
 from fullswap.online.lattices import lookup_of
-from fullswap.online.plays import give_id
 from fullswap.online.simplex_rows import SimplexRows, check_vectors
 from fullswap.theorems import LEDGER
 from fullswap.theorems.means import ClassForecasts
@@ -74,11 +73,11 @@ class SimplexMeans(SimplexRows):
             np.concatenate([lookup for _, _, lookup in lattices]),
             np.cumsum([0, *sizes]), self._work,
         )  # fmt: skip
-        return self._with_room(classes)
+        return self._with(None, classes)
 
-    def _with_room(self, room: int) -> Any:
+    def _with(self, walk: Any, room: int) -> Any:
         ticket = self._ticket(room)
-        parts = (*self._arguments, self._walk(room), *ticket[:2], ticket)
+        parts = (*self._arguments, walk, *ticket[:2], ticket)
         return kernel.SimplexSpec._make(parts)
 
     def _ticket(self, room: int) -> tuple[Any, ...]:
@@ -90,8 +89,13 @@ class SimplexMeans(SimplexRows):
         )  # fmt: skip
 
     def widen(self, size: int) -> None:
-        """Make room for supports of this size."""
-        self.kernel = self._with_room(max(size, len(self.kernel.walk[2])))
+        """Make room for supports of this size, and for the search that may find them."""
+        room = max(size, self._room)
+        self.kernel = self._with(self._walk(room), room)
+
+    @property
+    def _room(self) -> int:
+        return len(self.kernel.ticket[2])
 
     def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
         """Neighbouring points; a closed class where rounding spoils the search."""
@@ -100,15 +104,14 @@ class SimplexMeans(SimplexRows):
         def forecast(count: int) -> Play:
             size = -1
             while size < 0:
-                ticket, spec = self._ticket(len(self.kernel.walk[2])), self.kernel
-                size = kernel.simplex_forecast(
-                    row, base, lattice, work, spec.limit, spec.walk, ticket
+                ticket, spec = self._ticket(self._room), self.kernel
+                size, number, drawn = kernel.simplex_predict(
+                    row, base, lattice, work, spec.limit, spec.walk, ticket, source, count
                 )
                 if size < 0:
                     self.widen(-2 * size)
             members, shares, targets, place = ticket
-            parts = members[:size].copy(), shares[:size], targets[:size], place
-            return (*give_id(row, count, source, parts[1]), *parts)
+            return number, drawn, members[:size].copy(), shares[:size], targets[:size], place
 
         return forecast
 
@@ -122,7 +125,7 @@ class SimplexMeans(SimplexRows):
             place: Indices, scale: float, outcome: Vector,
         ) -> bool:  # fmt: skip
             ticket = (members, shares, targets, place)
-            due: bool = kernel.simplex_learn(
+            due: bool = kernel.simplex_update(
                 row, base, delta, end, realised, ticket, len(members), drawn, scale, outcome, number
             )
             return due

@@ -50,6 +50,14 @@ class Said(NamedTuple):
     """When it was made, if the log says so."""
 
 
+class Answered(NamedTuple):
+    """An event of earlier rows whose outcome has come."""
+
+    said: list[Said]
+    """Its forecasts."""
+    y: float
+
+
 @dataclass
 class Chunk:
     """Rows that have been forecast: from ``start`` to ``stop`` of those that were given."""
@@ -63,8 +71,8 @@ class Chunk:
     """Outcomes, where known by now or later; NaN where pending or not forecast."""
     last: Indices
     """Number of the last row of the event of each row, among all rows ever seen."""
-    answered: list[tuple[Said, float]]
-    """Forecasts of earlier calls whose outcomes came with these rows."""
+    answered: list[Answered]
+    """What was forecast earlier and has its outcome from these rows."""
 
 
 @dataclass
@@ -111,16 +119,14 @@ class Engine:
 
     # --- outcomes that come by themselves -------------------------------------------------------
 
-    def answer(
-        self, token: Token, y: float, moment: float, told: int = -1
-    ) -> list[tuple[Said, float]]:
+    def answer(self, token: Token, y: float, moment: float, told: int = -1) -> Answered:
         """The outcome of a pending forecast or event is known, to be used from a moment on.
 
         ``told``: number of the row that brings it.
         """
         said = self.pending.pop(token)
         self._wait(token, Due(moment, said[-1].row, y, said[-1].weight, told))
-        return [(one, y) for one in said]
+        return Answered(said, y)
 
     def _wait(self, token: Token, due: Due) -> None:
         held = self.waiting.get(token)
@@ -170,16 +176,17 @@ class Engine:
         on where chunks end.
         """
         base, total = self.seen - start, len(rows)
+        self._refuse_weights(rows)
         has, told = self._answers(rows, start)
         plan = self._plan(rows, base, has)
         while start < total:
             stop = total if next_stop is None else min(next_stop(self) - base, total)
             stop = max(stop, start + 1)
             own, answered = slice(start, stop), []
-            while told and told[0][0] < stop:
-                row, token, y = told.pop(0)
+            while told and told[-1][0] < stop:
+                row, token, y = told.pop()
                 if token in self.pending:
-                    answered += self.answer(token, y, float(plan.due[row]), base + row)
+                    answered.append(self.answer(token, y, float(plan.due[row]), base + row))
             made = self._run(rows, plan, base, start, stop)
             self.seen, self.forecast = base + stop, self.forecast + int(has[own].sum())
             self.clock = max(self.clock, float(plan.clock[stop - 1]))
@@ -188,7 +195,10 @@ class Engine:
             start = stop
 
     def _answers(self, rows: Rows, start: int) -> tuple[NDArray[np.bool_], list[Any]]:
-        """Rows that are forecast; and those that bring outcomes of events forecast earlier."""
+        """Rows that are forecast; and those that bring outcomes of events forecast earlier.
+
+        The first of these comes last.
+        """
         has = rows.has.copy()
         if not self.pending or rows.events is None:
             return has, []
@@ -198,7 +208,17 @@ class Engine:
             if token in self.pending and not math.isnan(rows.y[row]):
                 found.append((row, token, float(rows.y[row])))
                 has[row] = False
-        return has, found
+        return has, found[::-1]
+
+    def _refuse_weights(self, rows: Rows) -> None:
+        """A weight above the largest is refused with its row, not when its outcome comes."""
+        most = self.streams.held.spec.max_weight
+        if rows.weight is not None and len(rows) and rows.weight.max() > most:
+            row = int(rows.weight.argmax())
+            raise ValueError(
+                f"weight must be at most {most:g}, the largest when this began, got "
+                f"{rows.weight[row]:g} in row {row + 1:,}: give max_weight at the beginning"
+            )
 
     def _plan(self, rows: Rows, base: int, has: NDArray[np.bool_]) -> Plan:
         total = len(rows)
@@ -216,7 +236,7 @@ class Engine:
                 (_key(rows, k), base + k if name is None else name)
                 for k, name in enumerate(rows.events)
             ]
-            _share(tokens, has, y, due, last, clock)
+            _share(tokens, has, y, due, last, clock, rows.weight)
         known = np.maximum(np.searchsorted(clock, due, side="right"), last + 1)
         # the next row that is forecast
         following = np.full(total + 1, total + 1)
@@ -345,7 +365,7 @@ def _key(rows: Rows, row: int) -> Any:
 
 def _share(
     tokens: list[Token], has: NDArray[np.bool_], y: Vector, due: Vector, last: Indices,
-    clock: Vector,
+    clock: Vector, weight: Vector | None,
 ) -> None:  # fmt: skip
     """Give all rows of an event its outcome, its last row, and the moment when all is known.
 
@@ -364,6 +384,11 @@ def _share(
             f"event must have one outcome each, got several for {' / '.join(map(str, shown))}; "
             f"{len(bad):,} of {count:,} events are like that"
         )
+    if weight is not None:
+        lightest, heaviest = extremes(codes, weight[own], count)
+        if (lightest < heaviest).any():
+            name = names[int((lightest < heaviest).argmax())][1]
+            raise ValueError(f"event must have one weight each, got several for {name!r}")
     moment, row = np.full(count, -np.inf), np.zeros(count, np.int64)
     np.maximum.at(moment, codes, due[own])
     np.maximum.at(row, codes, last[own])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from fullswap.base.files import refuse_same
 from fullswap.certificates import Certificate
 from fullswap.inputs.sources import arrow
 from fullswap.replay.files import Replay, Source
+from fullswap.replay.journal import Journal
 from fullswap.replay.lines import Lines
 from fullswap.replay.output import refuse_kind
 from fullswap.replay.session import Session
@@ -162,6 +162,8 @@ class _Following:
         session = begin(table, self._lines.separator == ";", self._lines.kind)
         session.log = Consumed(start=session.engine.seen)
         self._say_notes(session)
+        if self._journal is not None and session.is_new:
+            self._journal.clear()  # of a state that is no more
         if self._journal is not None:
             again = session.output.path is not None
             noted = self._journal.rows(session.engine.seen)
@@ -214,44 +216,6 @@ class _Following:
         session.save()
         if self._journal is not None:
             self._journal.clear()
-
-
-class Journal:
-    """Lines since the state was written, each with how many came before it."""
-
-    def __init__(self, state: Path) -> None:
-        self.path = state.with_name(f"{state.name}.journal")
-        self._file: Any = None
-
-    def rows(self, seen: int) -> list[dict[str, Any]]:
-        """Lines that the state does not know of."""
-        if not self.path.exists():
-            return []
-        found = []
-        for line in self.path.read_text(encoding="utf-8").split("\n"):
-            number, _, content = line.partition(" ")
-            try:
-                row = json.loads(content)
-            except ValueError:  # the last one, cut short: it was never answered
-                continue
-            if int(number) >= seen:
-                found.append(row)
-        return found
-
-    def note(self, seen: int, row: dict[str, Any]) -> None:
-        """A line, before it is answered."""
-        if self._file is None:
-            self._file = open(self.path, "a", encoding="utf-8")
-            self._file.write("\n")  # the last line may have been cut short
-        self._file.write(f"{seen} {json.dumps(row)}\n")
-        self._file.flush()
-
-    def clear(self) -> None:
-        """The state knows of all of them."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        self.path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -63,6 +63,11 @@ class Lines:
         return True
 
     def _csv(self, text: str, names: list[str]) -> dict[str, Any] | str:
+        if text.count('"') % 2:
+            raise ValueError(
+                f"a log that is followed must have one row a line, got a line break in a field: "
+                f"{text[:80]!r}"
+            )
         fields = next(csv.reader([text], delimiter=self.separator))
         if len(fields) != len(names):
             return f"must have {len(names)} fields, got {len(fields)}: {text[:80]!r}"

@@ -37,7 +37,7 @@ def refuse_taken(columns: list[str], reading: Reading) -> None:
     """Columns that are added must be new."""
     for name in column_names(reading):
         if name in columns:
-            checks.refuse("the log", f"have no column {name!r}, which is added", "one: rename it")
+            raise ValueError(f"the log must have no column {name!r}, which is added: rename it")
 
 
 def with_forecasts(table: Any, made: Made, reading: Reading) -> Any:
@@ -133,6 +133,8 @@ class Output:
         self.kind = f".{like}" if self.path is None else self.path.suffix.lower()
         self.length = 0
         """Bytes so far; before it is opened, those that are kept."""
+        self.fresh = False
+        """Whether a file was begun."""
         self._file: Any = None
         self._parquet: Any = None
         if path == "-":
@@ -164,6 +166,7 @@ class Output:
                 f"out must be the file that was written so far ({length:,} bytes), got {there:,} "
                 f"bytes in {self.path}: it was changed since"
             )
+        self.fresh = not length
         self._file = open(self.path, "ab" if length else "wb")
         if length:
             self._file.truncate(length)

@@ -21,6 +21,8 @@ from fullswap.inputs.rows import weights
 from fullswap.inputs.sources import arrow
 from fullswap.inputs.typed import typed
 
+DAY = 86_400_000_000.0
+"""Microseconds of a day."""
 MISSING = "(missing)"
 """The key of rows without one."""
 
@@ -173,6 +175,8 @@ class Reading:
         if found.dtype.kind != "M":
             return found.astype(np.float64)
         micros = found.astype("datetime64[us]").astype(np.int64).astype(np.float64)
+        if missing:  # a day without a time of day is over at its end
+            micros = np.where(micros % DAY == 0, micros + (DAY - 1), micros)
         return np.where(known, micros, np.nan)
 
     def _events(self, columns: dict[str, Any]) -> list[Any] | None:

@@ -73,13 +73,18 @@ class Session:
 
     # --- beginning --------------------------------------------------------------------------------
 
+    @property
+    def is_new(self) -> bool:
+        """Whether there was no state to go on from."""
+        return self._stored is None
+
     def _engine(self, head: Any, comma: bool) -> Engine:
         reading, settings = self.reading, self._settings
         most = 1.0
         if reading.weight and self._stored is None:
             column = reading.rows(head, comma).weight
             assert column is not None
-            most = float(column.max())
+            most = settings.max_weight or float(column.max())
         forecaster = settings.forecaster(reading.classes, reading.models, most)
         streams = Streams(forecaster, reading.key is not None)
         by_rows = settings.delay is not None or reading.time is None
@@ -160,7 +165,9 @@ class Session:
             known = [row for row in own if not np.isnan(rows.y[row])]
             if known:
                 moment = max(engine.moment(rows, base, row) for row in own)
-                self.summary.add_answered(engine.answer(token, float(rows.y[known[0]]), moment))
+                answered = [engine.answer(token, float(rows.y[known[0]]), moment)]
+                self.summary.add_answered(answered)
+                self.summary.watch_answered(answered)
         return start
 
     def _check_prefix(self, table: Any, offset: int, start: int) -> None:
@@ -230,7 +237,16 @@ class Session:
                 f"before and after are of this call; the certificate covers all {engine.seen:,} "
                 "rows so far"
             )
+        if self._settings.alarm and (not engine.by_rows or engine.delay):
+            self._say(
+                "the alarm takes outcomes in the order of the rows, as if each came before the "
+                "next; where outcomes of rows near each other hang together it may ring too often"
+            )
+        if seen and self.output.fresh:
+            self._say(f"{self.output.path} begins with this call: it had no rows of earlier ones")
         step = engine.streams.step
+        if step is not None and self._settings.step is None:
+            self._say(f"of several classes, multiples of {100 * step:.3g} % are issued")
         if step is not None:
             self._say(
                 f"an issued 0 % is drawn for chances below {100 * step:.3g} %, so the evidence "

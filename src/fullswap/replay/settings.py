@@ -25,6 +25,8 @@ class ReplaySettings:
     """Outcomes are known so many rows later; None: by time, or before the next row."""
     alarm: bool = False
     """Whether a monitor watches."""
+    max_weight: float | None = None
+    """Largest weight that will ever come; None: the largest of the first rows."""
     seed: int | None = 0
     """Of the draws; None: fresh entropy of the system, so that nobody can foresee them."""
 
@@ -34,6 +36,8 @@ class ReplaySettings:
         checks.horizon(self.horizon)
         if self.delay is not None:
             checks.whole("delay", self.delay, 0)
+        if self.max_weight is not None:
+            checks.number("max_weight", self.max_weight, above=0)
         if self.seed is not None:
             checks.whole("seed", self.seed, 0)
 

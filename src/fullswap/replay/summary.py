@@ -20,7 +20,7 @@ from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.settings import Settings
 from fullswap.inputs.columns import factorise
 from fullswap.inputs.log import Log
-from fullswap.replay.engine import Chunk, Said
+from fullswap.replay.engine import Answered, Chunk
 from fullswap.replay.reading import Reading, Rows
 from fullswap.report.history import History
 
@@ -129,19 +129,19 @@ class Summary:
                   tokens, of(rows.time), of(numbers))  # fmt: skip
         self.add_answered(chunk.answered)
 
-    def add_answered(self, answered: list[tuple[Said, float]]) -> None:
-        """Forecasts of earlier calls whose outcomes have come."""
+    def add_answered(self, answered: list[Answered]) -> None:
+        """What was forecast earlier and has its outcome now."""
         if not answered:
             return
-        said = [one for one, _ in answered]
-        y = np.array([y for _, y in answered])
+        said = [one for own in answered for one in own.said]
+        y = np.array([own.y for own in answered for _ in own.said])
         p = None if said[0].p is None else np.array([one.p for one in said], dtype=float)
         weight = np.array([one.weight for one in said]) if self._reading.weight else None
         numbers = np.array([one.row for one in said])
         tokens = time = None
         if self._reading.event:
             tokens = np.empty(len(said), dtype=object)
-            tokens[:] = [("answered", one.row) for one in said]
+            tokens[:] = [("answered", own.said[0].row) for own in answered for _ in own.said]
         if self._reading.time:
             time = np.array([np.nan if one.time is None else one.time for one in said])
         issued = np.array([one.issued for one in said], dtype=float)
@@ -182,7 +182,7 @@ class Summary:
                 self.monitor.update(y[keep], p[keep])
         else:
             self._watch_events(y, p, keep, chunk.last[known], chunk.number + known)
-        self._watch_answered(chunk.answered)
+        self.watch_answered(chunk.answered)
         if self.monitor.alarms[-1:] != before:
             self.rang = self.monitor.alarm
 
@@ -196,14 +196,19 @@ class Summary:
             if name == number[k] and name in self.monitor.pending:
                 self.monitor.resolve(name, y[k])
 
-    def _watch_answered(self, answered: list[tuple[Said, float]]) -> None:
-        assert self.monitor is not None
-        for said, y in answered:
-            p = said.issued if said.p is None else said.p
-            if isinstance(p, list) and not self._reading.is_classes and self._reading.p:
-                p = p[0]
-            if not np.isnan(p).any():
-                self.monitor.update(y, np.asarray(p) if isinstance(p, list) else p)
+    def watch_answered(self, answered: list[Answered]) -> None:
+        """Show what was forecast earlier to the monitor; an event counts once."""
+        for own in answered if self.monitor is not None else ():
+            assert self.monitor is not None
+            name = own.said[0].row
+            for said in own.said:
+                p = said.issued if said.p is None else said.p
+                if isinstance(p, list) and not self._reading.is_classes and self._reading.p:
+                    p = p[0]
+                if not np.isnan(p).any():
+                    self.monitor.expect(np.asarray(p) if isinstance(p, list) else p, event=name)
+            if name in self.monitor.pending:
+                self.monitor.resolve(name, own.y)
 
     # --- error over time ------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullswap.base.amounts import points
 from fullswap.certificates import Certificate
+from fullswap.certificates.quantities import Subject
+from fullswap.certificates.words import CONDITIONS
 from fullswap.certificates.words import points as rounded
 from fullswap.checking.answer import Check
 from fullswap.checking.export import answers_of, table_lines
@@ -46,11 +48,19 @@ def _off(c: Check) -> str:
 def _verdict(before: Check, after: Check) -> str:
     """Whether it helped, plainly."""
     gain = before.brier.score - after.brier.score
+    likely = before.error > before.chance.high
     if gain > SAME:
         if before.verdict.startswith("miscalibrated"):
             return "Recalibration helps."
+        if likely:
+            return "Recalibration seems to help; so few events do not tell for sure."
         return "That is better, but these probabilities are not clearly off: it may be luck."
     if not before.verdict.startswith("miscalibrated"):
+        if likely:
+            return (
+                "Recalibration does not help here, though these probabilities look off: more "
+                "events would tell."
+            )
         cost = "" if gain > -SAME else f" It costs {-gain:.4f} of Brier score here."
         return (
             "Recalibration does not help here: there is no sign that these probabilities are off, "
@@ -76,8 +86,8 @@ def _promise(r: Replayed) -> str:
     if whole >= 0.5:
         return "Too few events a key for a guarantee that says much."
     return (
-        f"Guaranteed at most {rounded(whole, up=True)} points over all {len(r.certificates):,} "
-        "keys together."
+        f"Guaranteed at most {rounded(whole, up=True)} points over all keys together "
+        f"({len(r.certificates):,}), whatever happens."
     )
 
 
@@ -145,4 +155,5 @@ def _keys(certificates: dict[Any, Certificate]) -> list[str]:
         rows.append((str(key), f"{c.rounds:,}", off, noise, "too few" if c.trivial else most, ""))
     hidden = len(ranked) - MOST_KEYS
     more = [f"and {hidden:,} keys more"] if hidden > 0 else []
-    return ["Certificates, key by key (percentage points):", *table_lines(rows), *more]
+    title = "Certificates, key by key (percentage points, root mean square):"
+    return [title, *table_lines(rows), *more, CONDITIONS[Subject.ISSUED]]
