@@ -122,7 +122,8 @@ def test_excess_of_the_brier_score_is_told_per_event():
     assert "guaranteed 14.5 [" in lines(excess)[2]
     assert excess.points is None and excess.points_guaranteed is None
     lost = replace(excess, guaranteed=None, broken=("labels came late",), late=2)
-    assert "nothing is guaranteed in advance" in str(lost) and "2 forecasts late, or not at all." in str(lost)
+    assert "nothing is guaranteed in advance" in str(lost)
+    assert "2 forecasts late, or not at all." in str(lost)
     assert replace(excess, guaranteed=10_000.0).trivial
     assert "too few events" in str(replace(excess, guaranteed=10_000.0))
     assert "as good" not in str(excess)

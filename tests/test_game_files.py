@@ -455,6 +455,35 @@ def test_any_bytes_after_the_mark_of_a_zip_are_a_value_error(data, tmp_path_fact
         read(path)
 
 
+def test_arrays_that_are_none_name_file_and_field(tmp_path):
+    path = tmp_path / "game.npz"
+    np.savez(path, payoffs=np.array(3.0))
+    with pytest.raises(ValueError, match=r"game.npz: payoffs must be arrays of 2 to 32 players"):
+        read(path)
+    with path.open("wb") as file:
+        np.save(file, np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match=r"game.npz: expected arrays by name .* got one array"):
+        read(path)
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("payoffs", "no array")
+    with pytest.raises(ValueError, match=r"game.npz, field 'payoffs': .*got other content"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f'{{"A": [[1{"0" * 5000}]], "B": [[1]]}}', "^game: A must be finite"),
+        (f'{{"A": [[1{"0" * 400}]], "B": [[1]]}}', "^game: A must be finite"),
+        ('{"A": [[1]], "A": [[2]], "B": [[1]]}', "^game: field 'A' must be there once, got it 2"),
+    ],
+    ids=["5000 digits", "400 digits", "twice"],
+)
+def test_numbers_too_long_and_fields_twice(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse(text, "game")
+
+
 def test_a_game_refuses_names_of_another_number():
     with pytest.raises(ValueError, match="player_names must be as long as actions"):
         StructuredGame.from_embeddings(V, W, V2, W2, player_names=["Ann"])

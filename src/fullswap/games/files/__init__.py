@@ -14,6 +14,7 @@ from fullswap.games.game import StructuredGame
 __all__ = ["parse", "read"]
 
 _ZIP = b"PK"  # how NPZ begins
+_NPY = b"\x93NUMPY"
 
 
 def read(path: str | os.PathLike[str], name: str | None = None) -> StructuredGame:
@@ -34,6 +35,8 @@ def read(path: str | os.PathLike[str], name: str | None = None) -> StructuredGam
     data = file.read_bytes()
     if data.startswith(_ZIP):
         return from_npz(data, str(file), name)
+    if data.startswith(_NPY):
+        raise ValueError(f"{file}: expected arrays by name (numpy's savez), got one array of NPY")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

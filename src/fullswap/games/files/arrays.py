@@ -28,18 +28,37 @@ FORMS = (("payoffs",), ("A", "B"), ("V", "W", "V2", "W2"))
 NAMES = ("name", "players", "actions")
 """Fields that name it and its parts."""
 _MOST_PLAYERS = 32
+_MOST_DIGITS = 300
+"""Whole numbers with more of them are read as floats."""
 
 
 def from_json(text: str, file: str, name: str | None = None) -> StructuredGame:
     """The game that a JSON object describes; what is wrong is a ValueError that names the field."""
     try:
-        fields = json.loads(text)
+        fields = json.loads(text, object_pairs_hook=_once, parse_int=_whole)
     except json.JSONDecodeError as problem:
         at = f"line {problem.lineno}, column {problem.colno}"
         raise ValueError(f"{file}, {at}: expected JSON: {problem.msg}") from None
     except RecursionError:
         raise ValueError(f"{file}: expected JSON of arrays, got lists too deep to read") from None
+    except ValueError as problem:
+        raise ValueError(f"{file}: {problem}") from None
     return _game(fields, file, name)
+
+
+def _whole(text: str) -> float:
+    """A whole number; one that no float can hold is infinite, and refused with its field."""
+    return int(text) if len(text) <= _MOST_DIGITS else float(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of an object, none of them twice."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [field for field, _ in pairs]
+        twice = next(field for field in names if names.count(field) > 1)
+        raise ValueError(f"field {twice!r} must be there once, got it {names.count(twice)} times")
+    return fields
 
 
 def from_npz(data: bytes, file: str, name: str | None = None) -> StructuredGame:
@@ -50,6 +69,8 @@ def from_npz(data: bytes, file: str, name: str | None = None) -> StructuredGame:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             for field in arrays.files:
                 fields[field] = arrays[field]
+                if not isinstance(fields[field], np.ndarray):
+                    raise ValueError("got other content")
     except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile, zlib.error) as problem:
         where = f", field {field!r}" if field else ""
         raise ValueError(f"{file}{where}: expected arrays of numpy's NPZ: {problem}") from None
@@ -108,8 +129,9 @@ def _arrays(fields: dict[str, Any], form: tuple[str, ...]) -> list[Any]:
     if form != ("payoffs",):
         return [checks.matrix(field, fields[field]) for field in form]
     given = fields["payoffs"]
-    if not isinstance(given, list | np.ndarray) or not 2 <= len(given) <= _MOST_PLAYERS:
-        count = len(given) if isinstance(given, list | np.ndarray) else given
+    listed = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    if not listed or not 2 <= len(given) <= _MOST_PLAYERS:
+        count = len(given) if listed else given
         checks.refuse("payoffs", f"be arrays of 2 to {_MOST_PLAYERS} players", count)
     arrays = [checks.floats(f"payoffs[{k}]", array) for k, array in enumerate(given)]
     for k, array in enumerate(arrays):
