@@ -81,7 +81,7 @@ def test_trivial_bounds_are_called_so():
 def test_late_labels():
     late = replace(CALM, late=7, guaranteed=121.0)
     assert "guaranteed at most 11.0, with labels this late." in lines(late)[0]
-    assert "Labels came up to 7 forecasts late." in lines(late)
+    assert "Labels came up to 7 forecasts late, or not at all." in lines(late)
     assert len(lines(late)) == 5 and "before the first forecast" not in str(late)
     assert "nothing is guaranteed in advance." in lines(SILENT)[0]
     assert lines(SILENT)[1] == (
@@ -122,7 +122,7 @@ def test_excess_of_the_brier_score_is_told_per_event():
     assert "guaranteed 14.5 [" in lines(excess)[2]
     assert excess.points is None and excess.points_guaranteed is None
     lost = replace(excess, guaranteed=None, broken=("labels came late",), late=2)
-    assert "nothing is guaranteed in advance" in str(lost) and "2 forecasts late." in str(lost)
+    assert "nothing is guaranteed in advance" in str(lost) and "2 forecasts late, or not at all." in str(lost)
     assert replace(excess, guaranteed=10_000.0).trivial
     assert "too few events" in str(replace(excess, guaranteed=10_000.0))
     assert "as good" not in str(excess)
@@ -249,3 +249,18 @@ def test_one_against_the_rest_promises_nothing_and_says_what_to_ask():
     text = str(forecaster.certificate())
     assert "nothing is guaranteed." in text and "certificates()" in text and "chance alone" in text
     assert forecaster.certificates()[1].decision(0.3).guaranteed is not None
+
+
+def test_a_run_above_its_average_says_so():
+    unlucky = "This one run is above that average: bad luck with its own draws."
+    above = replace(CALM, after_the_fact=2.0)
+    assert lines(above)[1].endswith(f"it is at most 1.5. {unlucky}")
+    nothing = replace(SILENT, after_the_fact=2.0)
+    assert f"at most 1.5 points. {unlucky} No guarantee in advance" in str(nothing)
+    assert unlucky not in str(CALM) and unlucky not in str(SILENT)
+
+
+def test_conditions_are_one_sentence():
+    assert CALM.conditions == lines(CALM)[-1]
+    shared = replace(CALM, events=10)
+    assert shared.conditions == lines(shared)[-1] != CALM.conditions

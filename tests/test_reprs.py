@@ -73,7 +73,7 @@ def test_certificates_that_promise_nothing_say_so(changes, said):
 def test_certificates_of_regret(learnt):
     made = learnt.certificate()
     assert repr(made).startswith("<Certificate: full swap regret ")
-    assert "after 1 rounds" in repr(made) and "guaranteed at most" in repr(made)
+    assert "after 1 round," in repr(made) and "guaranteed at most" in repr(made)
     assert "measured " in text_of(made._repr_html_())
 
 

@@ -137,6 +137,21 @@ def test_many_streams_are_a_table_with_the_worst_first():
     assert "20 more streams are not shown" in text and "● above" in text
 
 
+def test_streams_that_promise_nothing_together():
+    streams = [(f"shop {k}", certificate(0, guaranteed=1000.0)) for k in range(3)]
+    errors = history()
+    errors = replace(errors, guaranteed=np.ones_like(errors.guaranteed))
+    promise = promise_of(streams, errors)
+    assert promise.answers[1].value == "Nothing" and promise.level is None
+
+
+def test_infinite_log_loss_is_explained(replayed):
+    before, after, *_ = replayed
+    wrong = fs.check([0, 1, 0, 1], [1.0, 0.5, 0.0, 0.5])
+    assert "an issued 0 % or 100 % was wrong" in change_of(before, wrong).sentence
+    assert "infinite" not in change_of(wrong, after).sentence
+
+
 def test_guarantees_that_promise_nothing_are_not_numbers():
     for own in (certificate(2), certificate(0, guaranteed=5000.0)):
         promise = promise_of([("", own)], None)

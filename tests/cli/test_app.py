@@ -1,5 +1,6 @@
 """What all commands share: help, errors, exit codes, and where output goes."""
 
+import builtins
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import sys
 import pytest
 
 from fullswap import __version__
+from fullswap.cli import main
 
 COMMANDS = ["check", "forecast", "equilibrium", "demo", "warm-up"]
 GAME = ["equilibrium", "chicken"]
@@ -208,3 +210,17 @@ def test_help_loads_nothing_heavy():
     )
     result = subprocess.run([sys.executable, "-c", looked], capture_output=True, text=True)
     assert result.stderr == "set()\n"
+
+
+def test_an_interruption_of_the_start_is_one_line(monkeypatch, capsys):
+    def stop(name, *_, **__):
+        if name == "fullswap.cli.app":
+            raise KeyboardInterrupt
+        return found(name, *_, **__)
+
+    found = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", stop)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130
+    assert capsys.readouterr().err == "fullswap: interrupted\n"

@@ -144,3 +144,9 @@ def test_quiet_shows_no_bar(call, monkeypatch):
     call("equilibrium", "chicken", "--quiet")
     call("equilibrium", "chicken")
     assert asked == [False, None]
+
+
+def test_long_names_of_actions_stand_below_the_table(call):
+    code, out, _ = call("equilibrium", "kuhn_poker", "--quiet")
+    table, _, meanings = out.partition("\n\nFirst 1: ")
+    assert code == 0 and meanings and max(map(len, table.splitlines())) < 100

@@ -1,6 +1,7 @@
 """What a recalibrator refuses, and numbers of every kind that it takes."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_predict_refuses_and_changes_nothing(models, p):
 @pytest.mark.parametrize(
     ("p", "y", "weights", "named"),
     [
-        ([0.5, 2.0], [0, 1], None, r"p .*2.0 at position \(1, 0\)"),
+        ([0.5, 2.0], [0, 1], None, r"p .*2.0 at position 1$"),
         ([0.5, math.nan], [0, 1], None, "p .*nan"),
         ([0.5], [0, 1], None, "equally long"),
         ([0.5, 0.5], [0, 2], None, "outcomes .*2"),
@@ -94,3 +95,29 @@ def test_writing_into_a_run_leaves_the_forecaster_alone():
     with pytest.raises(ValueError, match="read-only"):
         run.points[:] = 0.123
     assert np.array_equal(recalibrator.peek(0.5).points, before.points)
+
+
+@pytest.mark.parametrize(
+    ("p", "outcomes", "message"),
+    [
+        ([0.5, 0.6], ["rain", "dry"], r"'rain' and 'dry': .*classes=\[no, yes\]"),
+        ([0.5, 0.6], [1, np.nan], "must lie in .*, got nan at position 1: .*known=…"),
+        ([0.5, 1.6], [1, 0], r"p must lie in \[0, 1\], got 1.6 at position 1$"),
+    ],
+)
+def test_messages_say_what_helps(p: list[float], outcomes: list[Any], message: str) -> None:
+    recalibrator = Recalibrator(seed=1)
+    with pytest.raises(ValueError, match=message):
+        recalibrator.run(p, outcomes)
+    assert recalibrator.rounds == 0
+
+
+@pytest.mark.parametrize("p", [2, "2", [1.5]])
+def test_one_probability_has_no_position(p: Any) -> None:
+    with pytest.raises(ValueError, match=r"p must lie in \[0, 1\], got (2.0|1.5)$"):
+        Recalibrator(seed=1).predict(p)
+
+
+def test_words_are_outcomes_where_they_are_named() -> None:
+    run = Recalibrator(classes=["dry", "rain"], seed=1).run([0.5, 0.6], ["rain", "dry"])
+    assert run is not None and len(run.issued) == 2

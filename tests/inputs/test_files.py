@@ -98,11 +98,15 @@ def test_parquet_by_its_name(tmp_path: Path) -> None:
         (gzip.compress(b"", mtime=0), "got an empty file"),
         (b"won,prob\n", r"rows below the line of names \(won, prob\), got none"),
         (b"won,prob\n1\n0\n", "got 2 malformed lines only"),
-        (b"1,0.7\n0,0.2\n", r"got a first line of numbers \(1,0.7\): put a line of column names"),
+        (b"1,0.7\n0,0.2\n", r"got a first line of values \(1,0.7\): put a line of column names"),
+        (b"2022-01-01,0.275,1\n2022-01-02,0.3,0\n", "put a line of column names"),
+        (b"BTC,0.275,1\nETH,0.3,0\n", "put a line of column names"),
+        (b"a;0,275;1\nb;0,3;0\n", "put a line of column names"),
         (b"won,won\n1,0\n", "column names must differ, got 'won' 2 times"),
         (bytes(range(256)) * 4, "got other binary data"),
         (b"PK\x03\x04....", "spreadsheet file: save the sheet as CSV"),
-        (b"team,p\n\xe9,0.5\n", "not UTF-8: save it as UTF-8"),
+        (b"team,p\n\xe9,0.5\n", "must be UTF-8, got other bytes in line 2: save it as UTF-8"),
+        (b"r\xe9gen,p\n1,0.5\n", "must be UTF-8, got other bytes in line 1: save it as UTF-8"),
         (gzip.compress(PLAIN * 100, mtime=0)[:40], "damaged gzip file"),
         (b"PAR1 and no more", "damaged or of another kind"),
         (parquet({"won": pa.array([], pa.int64())}), "must have rows, got none"),
@@ -116,6 +120,17 @@ def test_what_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
         read_table(path)
     with pytest.raises(ValueError, match=message):
         list(read_batches(path))
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["won,2019", "label,0,1", "city,2019,2020", "won,0.1,0.5,0.9", "day,2022-01-01"],
+)
+def test_numbers_may_be_names(names: str, tmp_path: Path) -> None:
+    widths = len(names.split(",")) - 1
+    first = {"won": "1", "label": "cat", "city": "Rom", "day": "2022-01-01"}[names.split(",")[0]]
+    path = written(tmp_path, f"{names}\n{first}{',0.5' * widths}\n".encode())
+    assert read_table(path).column_names == names.split(",")
 
 
 def test_no_such_file(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from fullswap.inputs import guess_roles, log_of
+from fullswap.inputs.moments import moments
 
 P = [0.7, 0.2, 0.6, 0.4, 0.15, 0.9]
 Q = [round(1 - p, 2) for p in P]
@@ -157,3 +158,33 @@ def test_many_dates_are_left_to_the_user() -> None:
     assert sentences[-1] == (
         "time: not used, several columns of dates (a_date, b_date): give --time COL"
     )
+
+
+def test_two_words_need_the_one_that_means_yes() -> None:
+    table = {"weather": ["rain", "dry", "rain"], "prob": [0.7, 0.2, 0.6]}
+    with pytest.raises(ValueError, match=r"weather holds them .*y='weather' and pos_label=…"):
+        guess_roles(table)
+
+
+def test_blank_outcomes() -> None:
+    with pytest.raises(ValueError, match="3 rows, all blank: no outcome is known yet"):
+        guess_roles({"won": ["", None, ""], "prob": [0.7, 0.2, 0.6]})
+
+
+def test_spoilt_probabilities_are_named() -> None:
+    with pytest.raises(ValueError, match="column prob must be numbers, got 'x' at position 1"):
+        guess_roles({"won": [1, 0, 1], "prob": ["0.7", "x", "0.6"]})
+
+
+def test_dates_that_nobody_can_tell() -> None:
+    days = ["08/22/2021", "08/21/2021", "08/20/2021"]
+    roles, said = guess_roles({"day": days, "won": [1, 0, 1], "prob": [0.7, 0.2, 0.6]})
+    assert "time" not in roles
+    assert any("day (such as '08/22/2021') was not read as time" in note for note in said)
+
+
+def test_dates_with_dots() -> None:
+    days = ["22.08.2021", "21.08.2021", "1.9.2021 12:30"]
+    roles, _ = guess_roles({"day": days, "won": [1, 0, 1], "prob": [0.7, 0.2, 0.6]})
+    assert roles["time"] == "day"
+    assert moments("day", days).argsort().tolist() == [1, 0, 2]

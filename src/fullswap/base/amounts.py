@@ -1,4 +1,4 @@
-"""Shares, percentages and odds as people write them."""
+"""Counts, shares, percentages and odds as people write them."""
 
 from __future__ import annotations
 
@@ -71,3 +71,14 @@ def evidence_text(log10: float) -> str:
         return f"10^{math.floor(log10)} : 1"
     digits = max(-math.floor(log10) + 1, 1)
     return f"{math.floor(10.0 ** (log10 + digits) * (1 + 1e-12)) / 10**digits:g} : 1"
+
+
+def counted(number: int, noun: str, nouns: str | None = None) -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> counted(1, "event"), counted(20_000, "event"), counted(3, "class", "classes")
+    ('1 event', '20,000 events', '3 classes')
+    """
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fullswap.base.amounts import counted as many
 from fullswap.base.html import card, note, table
 from fullswap.certificates.words import counted, points, sums
 
@@ -16,7 +17,7 @@ def line_of(c: Certificate) -> str:
     if c.mass is not None and c.mass <= 0:
         return f"{c.title}: no outcomes yet"
     if c.points is None:
-        head = f"{c.title} {sums(c.measured)} after {c.rounds:,} rounds"
+        head = f"{c.title} {sums(c.measured)} after {many(c.rounds, 'round')}"
     else:
         head = f"{counted(c)}: {points(c.points)} points off"
     return f"{head}, {_guarantee(c)}"

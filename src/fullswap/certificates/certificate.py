@@ -18,7 +18,7 @@ from fullswap.certificates.decisions import (
     worst_ratio,
 )
 from fullswap.certificates.quantities import Quantity, Subject
-from fullswap.certificates.words import words_of
+from fullswap.certificates.words import conditions_of, words_of
 from fullswap.theorems import LEDGER
 from fullswap.theorems.decisions import Acting, Divergence
 
@@ -96,6 +96,11 @@ class Certificate:
         if self.subject:
             words += f" of the {self.subject}"
         return f"{words} in excess of {self.against}" if self.against else words
+
+    @property
+    def conditions(self) -> str:
+        """What the bounds are about and what they need, in a sentence; "" for plain learners."""
+        return conditions_of(self)
 
     @property
     def holds(self) -> bool:

@@ -70,12 +70,16 @@ def words_of(c: Certificate) -> str:
     else:
         lines = [*_points_off(c), *_lateness(c), _sums(c)]
     if c.mass > 0 and not (c.guaranteed is None and c.after_the_fact is None):
-        lines.append(CONDITIONS[c.subject])
-        if c.events is not None and c.subject == Subject.ISSUED:
-            lines[-1] += OTHER_EVENTS
+        lines.append(conditions_of(c))
         if c.guaranteed is not None and not c.holds:
             lines[-1] += ABOVE if c.on_average else BROKEN
     return "\n".join(line for line in [*lines, c.about] if line)
+
+
+def conditions_of(c: Certificate) -> str:
+    """What the bounds of a certificate are about, and what they need; "" for plain learners."""
+    shared = c.events is not None and c.subject == Subject.ISSUED
+    return CONDITIONS[c.subject] + (OTHER_EVENTS if shared else "")
 
 
 def _swapped(c: Certificate) -> list[str]:
@@ -131,10 +135,12 @@ def _points_off(c: Certificate) -> list[str]:
         after = f"{points(c.points_after_the_fact, up=True)}"
     if c.points_guaranteed is None:
         found = "" if after is None else f"{_after(c).capitalize()}, at most {after} points. "
+        found += _unlucky(c)
         return [f"{head}; {_nothing(c)}.", f"{found}{_why(c)}"]
     if c.trivial:
         most = f"{100 * math.sqrt(c.squared_diameter):.0f}"
         found = "" if after is None else f"{_after(c).capitalize()}, at most {after} points. "
+        found += _unlucky(c)
         return [
             f"{head}; {_too_few(c)}.",
             f"{found}The guarantee is trivial (nobody can be more than {most} points off): "
@@ -147,7 +153,8 @@ def _points_off(c: Certificate) -> list[str]:
         basis = "holds for labels this late" if c.late else "was known before the first forecast"
         if not _each_counts_once(c) and not c.late:
             basis = "needs to know no outcome"  # weights were not known before
-        lines.append(f"The {known} {basis}; {_after(c)}, it is at most {after}.")
+        lines.append(f"The {known} {basis}; {_after(c)}, it is at most {after}."
+                     f" {_unlucky(c)}".rstrip())  # fmt: skip
     if c.points_guaranteed >= 0.5 and c.squared_diameter == 1 and c.quantity in ALIKE:
         lines[-1] += " Little is promised: always saying 50 % would guarantee 50."
     return lines
@@ -163,7 +170,7 @@ def _against_a_model(c: Certificate) -> list[str]:
     if c.guaranteed is None:
         found = ""
         if c.after_the_fact is not None:
-            found = f"{_after(c).capitalize()}, {_at_most(c.after_the_fact / mass)}. "
+            found = f"{_after(c).capitalize()}, {_at_most(c.after_the_fact / mass)}. {_unlucky(c)}"
         return [f"{head}; {_nothing(c)}.", f"{found}{_why(c)}"]
     known = _at_most(c.guaranteed / mass)
     if c.trivial:
@@ -172,13 +179,21 @@ def _against_a_model(c: Certificate) -> list[str]:
     lines = [f"{head}; guaranteed {known} {unit}, whatever happens."]
     if c.after_the_fact is not None and c.after_the_fact < c.guaranteed:
         lines.append(f"That was known before the first forecast; {_after(c)}, "
-                     f"{_at_most(c.after_the_fact / mass)}.")  # fmt: skip
+                     f"{_at_most(c.after_the_fact / mass)}. {_unlucky(c)}".rstrip())  # fmt: skip
     return lines
 
 
 def _after(c: Certificate) -> str:
     """Of a bound that was not known in advance: what it is about."""
     return f"after the fact, {'on average over our own draws' if c.on_average else 'for this run'}"
+
+
+def _unlucky(c: Certificate) -> str:
+    """What to say where this run is above what is known of the average over its draws."""
+    within = c.guaranteed is None or c.measured <= c.guaranteed  # else it is said of that bound
+    if c.after_the_fact is None or not c.on_average or c.measured <= c.after_the_fact or not within:
+        return ""
+    return "This one run is above that average: bad luck with its own draws. "
 
 
 def _too_few(c: Certificate) -> str:
@@ -225,7 +240,7 @@ def _lateness(c: Certificate) -> list[str]:
         return []
     plural = "s" if c.late > 1 else ""
     what = "forecast" if c.events is None else "other event"
-    return [f"Labels came up to {c.late:,} {what}{plural} late."]
+    return [f"Labels came up to {c.late:,} {what}{plural} late, or not at all."]
 
 
 def _sums(c: Certificate) -> str:

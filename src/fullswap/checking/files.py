@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.amounts import counted
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.gather import Gathered
@@ -54,7 +55,7 @@ def check_file(
             head, more = _whole(head, more, named), iter(())
             first = None
     log = log_of(head, pos_label=pos_label, **named)
-    log.notes[:0] = said
+    log.notes[:] = dict.fromkeys([*said, *log.notes])  # some are noticed twice
     if first is None:
         log.notes.extend(notes)
         return check_log(log, settings)
@@ -195,5 +196,7 @@ class _Stream:
             log.notes.append(f"segments: numbers are cut at the quantiles of the first {first}")
         log.notes.extend(notes)
         if self._pending:
-            log.notes.append(f"{self._pending:,} rows without an outcome or a forecast left out")
+            log.notes.append(
+                f"{counted(self._pending, 'row')} without an outcome or a forecast left out"
+            )
         return finish(self._gathered, log, None, self._pending)

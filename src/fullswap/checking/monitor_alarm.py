@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Vector
 from fullswap.checking.bets import flaw_of
 from fullswap.kernels.evidence import BEST, RANG_AT, SINCE
@@ -56,10 +57,10 @@ class Alarm:
     def __str__(self) -> str:
         again = ""
         if self.rings > 1:
-            again = f" It has rung {self.rings:,} times, last after {self.last:,} events."
+            again = f" It has rung {self.rings:,} times, last after {counted(self.last, 'event')}."
         return (
-            f"Alarm after {self.at:,} events: forecasts have been {self.direction} since about "
-            f"event {self.since + 1:,}.{again} Right ones ring at most once in "
+            f"Alarm after {counted(self.at, 'event')}: forecasts have been {self.direction} since "
+            f"about event {self.since + 1:,}.{again} Right ones ring at most once in "
             f"{self.run_length:,.0f} events on average."
         )
 

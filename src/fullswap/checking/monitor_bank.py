@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.files import write_text
 from fullswap.base.keys import Keyed, event_name, event_names, key_of, plain_key
 from fullswap.base.protocols import Points, Vector
@@ -302,7 +303,7 @@ class MonitorBank(Keyed):
         return MonitorBank.from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
-        return f"MonitorBank(run_length={self.run_length:g}; {len(self)} streams)"
+        return f"MonitorBank(run_length={self.run_length:g}; {counted(len(self), 'stream')})"
 
 
 def _listed(values: Any) -> list[Any]:

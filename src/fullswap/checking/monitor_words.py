@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fullswap.base.amounts import evidence_text, odds
+from fullswap.base.amounts import counted, evidence_text, odds
 
 if TYPE_CHECKING:
     from fullswap.checking.monitor import Monitor
@@ -18,12 +18,12 @@ def words_of(monitor: Monitor) -> str:
     """What is known of a stream, and under which conditions."""
     kind = "yes/no forecasts" if monitor.classes == 2 else f"forecasts of {monitor.classes} classes"
     waits = f", {len(monitor.pending):,} pending" if monitor.pending else ""
-    lines = [f"Monitor of {kind}: {monitor.events:,} events{waits}."]
+    lines = [f"Monitor of {kind}: {counted(monitor.events, 'event')}{waits}."]
     now, most = monitor.log10_evidence, monitor.log10_evidence_most
     if monitor.events:
         lines.append(
             f"Evidence that they are wrong: {evidence_text(now)} now, at most "
-            f"{evidence_text(most)} so far (after {monitor.most_at:,} events)."
+            f"{evidence_text(most)} so far (after {counted(monitor.most_at, 'event')})."
         )
         if monitor.impossible:
             lines.append(

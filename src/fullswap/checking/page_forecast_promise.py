@@ -69,6 +69,8 @@ def promise_of(certificates: Sequence[tuple[str, Certificate]], history: History
     answers, level = [], None
     if history is not None:
         measured, bound = float(history.error[-1]), float(history.guaranteed[-1])
+        if bound**2 >= max(own.squared_diameter for _, own in certificates) * (1 - 1e-12):
+            bound = math.nan  # nobody can be further off
         answers = _answers(measured, float(history.noise[-1]), bound, "All streams together.")
         issued = all(own.subject == Subject.ISSUED for _, own in certificates)
         level = bound if issued and math.isfinite(bound) else None

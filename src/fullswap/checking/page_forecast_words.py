@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +45,7 @@ def change_of(before: Any, after: Any) -> Change:
     if before is None:
         sentence = (
             f"On average the forecasts were {now} {unit}; chance alone would show {chance}. "
-            f"{capital(after.verdict)}. Brier score {score(after.brier.score)}."
+            f"{capital(after.verdict)}. Brier score {score(after.brier.score)}.{_infinite(after)}"
         )
         return Change(kind, f"{now} {unit}", sentence)
     was = points(before.error, unit=False)
@@ -56,6 +57,7 @@ def change_of(before: Any, after: Any) -> Change:
     sentence = (
         f"On average forecasts were {was} {unit} before and are {now} after; chance alone would "
         f"show {chance}. {_score_change(before.brier.score, after.brier.score)} {verdicts}"
+        f"{_infinite(after)}"
     )
     return Change(kind, f"{was} → {now} {unit}", sentence)
 
@@ -101,8 +103,23 @@ def _skill(check: Any) -> str:
 
 
 def _log_loss(check: Any) -> str:
-    value = check.log_loss.score if check.log_loss else check.metrics.get("log_loss")
+    value = _log_score(check)
     return "–" if value is None else score(value)
+
+
+def _log_score(check: Any) -> float | None:
+    found: float | None = check.log_loss.score if check.log_loss else check.metrics.get("log_loss")
+    return found
+
+
+def _infinite(after: Any) -> str:
+    """Why the log loss of the issued forecasts is infinite, where it is."""
+    if _log_score(after) != math.inf:
+        return ""
+    return (
+        " The log loss is infinite: an issued 0 % or 100 % was wrong at least once. Without --step "
+        "neither is issued."
+    )
 
 
 def _slope(check: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from fullswap.base.amounts import counted as counted
 from fullswap.base.amounts import evidence_text
 from fullswap.base.amounts import points as points_of
 
@@ -97,17 +98,6 @@ def known(*values: float | None) -> bool:
     (True, False, False)
     """
     return all(value is not None and math.isfinite(value) for value in values)
-
-
-def counted(number: int, noun: str, nouns: str | None = None) -> str:
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> counted(1, "event"), counted(20_000, "event"), counted(3, "class", "classes")
-    ('1 event', '20,000 events', '3 classes')
-    """
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def raised(text: str) -> str:

@@ -13,6 +13,9 @@ def main() -> None:
         print("fullswap: the command line needs its extra: pip install 'fullswap[cli]'",
               file=sys.stderr)  # fmt: skip
         sys.exit(2)
-    from fullswap.cli.app import run
-
+    try:
+        from fullswap.cli.app import run
+    except KeyboardInterrupt:  # commands answer for themselves, once they are there
+        print("fullswap: interrupted", file=sys.stderr)
+        sys.exit(130)
     run(sys.argv[1:])

@@ -16,6 +16,9 @@ from fullswap.cli.zoo import argument_list, zoo_list
 
 MOST_SHOWN = 20
 """Joint actions in the table."""
+WIDEST = 120
+"""Columns of text of the table; beyond it, names of actions stand below."""
+LONG_NAME = 20
 METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
 SOLVING = "Solving"
 FILES = """
@@ -114,10 +117,33 @@ def _print(solution: Any, plot: Path | None) -> None:
     if len(shown) < len(weights):
         title += f", the {len(shown)} likeliest of {len(weights):,}"
     say(f"{solution}\n", "equilibrium")
-    rows = [(*map(_in_words, names[k]), f"{weights[k]:.4f}") for k in shown]
-    print_table(title, (*solution.game.player_names, "probability"), rows, "equilibrium")
+    columns = (*solution.game.player_names, "probability")
+    rows, meanings = _shortened(
+        columns, [(*map(_in_words, names[k]), f"{weights[k]:.4f}") for k in shown]
+    )
+    print_table(title, columns, rows, "equilibrium")
+    if meanings:
+        say("\n".join(["", *meanings]), "equilibrium")
     if plot is not None:
         say(f"\nPicture: {plot}", "equilibrium")
+
+
+def _shortened(
+    columns: tuple[str, ...], rows: list[tuple[str, ...]]
+) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Rows of a table that would be too wide, with numbers for long names, and their meanings."""
+    widest = max(sum(map(len, row)) + 2 * len(row) for row in rows)
+    if widest <= WIDEST:
+        return rows, []
+    meanings, short = [], []
+    for player, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        found = list(dict.fromkeys(cells))
+        if max(map(len, found)) <= LONG_NAME:
+            short.append(cells)
+            continue
+        meanings += [f"{player} {k}: {name}" for k, name in enumerate(found, 1)]
+        short.append(tuple(str(found.index(cell) + 1) for cell in cells))
+    return list(zip(*short, strict=True)), meanings
 
 
 def _in_words(name: Any) -> str:

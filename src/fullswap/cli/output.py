@@ -29,11 +29,15 @@ OPENING = re.compile(
     r"^(by|delay|due|event|gap|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
     r"seed|step|time|together|tolerance|y) must "
 )
+POSITION = re.compile(r"(?<=^column)(s? .*?)\bat position \(?(\d+)(?:, \d+)*\)?")
+"""Where a value of a file stands, counted from 0."""
 LABELLED = re.compile(r"(\S+(?: \S+)*)(\s{2,})(\S+(?: \S+)*)")
 
 
 def in_shell(text: str) -> str:
     """Arguments as flags: time='day' becomes --time day, and "gap must" becomes "--gap must".
+
+    Positions in columns of a file become rows, counted from 1 below the names.
 
     Examples
     --------
@@ -41,6 +45,8 @@ def in_shell(text: str) -> str:
     'give --event season --event team or --time day'
     >>> in_shell('gap must be positive (method="lp" is exact), got -1')
     '--gap must be positive (--method lp is exact), got -1'
+    >>> in_shell("column won must be 0 or 1, got 7 at position 9")
+    'column won must be 0 or 1, got 7 in row 10'
     """
 
     def flag(name: str) -> str:
@@ -50,6 +56,8 @@ def in_shell(text: str) -> str:
         values = [one or two for one, two in re.findall(r"'([^']*)'|\"([^\"]*)\"", match[2])]
         return " ".join(f"{flag(match[1])} {value}" for value in values)
 
+    text = text.replace("pos_label=…", "--positive VALUE")
+    text = POSITION.sub(lambda match: f"{match[1]}in row {int(match[2]) + 1:,}", text)
     return NAMED.sub(named, OPENING.sub(lambda match: f"{flag(match[1])} must ", text))
 
 

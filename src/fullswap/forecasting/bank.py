@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.draws import Draws, stream_of
 from fullswap.base.files import write_text
 from fullswap.base.keys import Keyed, event_name, event_names
@@ -341,7 +342,7 @@ class Bank(Keyed):
         return type(self).from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
-        return f"Bank({self._pattern!r}; {len(self)} streams)"
+        return f"Bank({self._pattern!r}; {counted(len(self), 'stream')})"
 
 
 def _listed(keys: Any) -> list[Any]:

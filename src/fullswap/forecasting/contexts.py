@@ -120,7 +120,8 @@ def _shown(shape: tuple[int, ...], models: int) -> str:
 
 
 def _checked(array: Any, models: int, vectors: bool) -> Any:
-    checks.unit("p", array, absent=models > 1)
+    given = array[:, 0] if models == 1 else array  # as the caller wrote it, for the message
+    checks.unit("p", np.asarray(given[0] if len(given) == 1 else given), absent=models > 1)
     if models > 1:
         absent = np.isnan(array)
         if vectors:  # a model is absent if any of its entries is

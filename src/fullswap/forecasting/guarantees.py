@@ -19,9 +19,10 @@ IN_TURN = (
     "use a separate recalibrator for each lead time (fs.Bank with the lead time as key), so that "
     "each learns its outcome before it forecasts again"
 )
-LATE = f"labels came late; {IN_TURN}"
+LATE = f"labels came late or not at all; {IN_TURN}"
 LATE_SCORES = (
-    f"labels came late, and a comparison of Brier scores needs each before the next; {IN_TURN}"
+    "labels came late or not at all, and a comparison of Brier scores needs each before the next; "
+    f"{IN_TURN}"
 )
 
 

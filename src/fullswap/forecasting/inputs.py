@@ -22,6 +22,8 @@ _PLAIN = frozenset({bool, int, float})
 _CERTAIN = {0: 0.0, 1: 1.0}
 """The usual outcomes, True and False among them."""
 
+NAME_BOTH = "write 1 for yes and 0 for no, or make Recalibrator with both words: classes=[no, yes]"
+
 
 def labels_of(classes: Any, least: int, most: int, advice: str = "") -> tuple[int, Labels | None]:
     """How many classes there are, and what they are called, from their number or their names.
@@ -77,13 +79,24 @@ def binary_outcomes(outcomes: Any, absent: bool = False, labels: Labels | None =
     array = _binary_numbers("outcomes", outcomes, labels)
     if array.ndim != 1:
         checks.refuse_shape("outcomes", "(T,)", array)
+    _refuse_absent("lie in [0, 1]", array, absent)
     checks.unit("outcomes", array, absent)
     return array
 
 
+def _refuse_absent(rule: str, array: NDArray[Any], absent: bool) -> None:
+    """Refuse NaN, with the way to run a log in which some outcomes are not known."""
+    gone = np.isnan(array)
+    if not absent and gone.any():
+        raise ValueError(
+            f"outcomes must {rule}, got nan at position {int(gone.argmax())}: leave such rows "
+            "out, or tell run by known=… when each outcome came; nan then waits"
+        )
+
+
 def _binary_numbers(name: str, outcomes: Any, labels: Labels | None) -> NDArray[Any]:
     if labels is None and not is_series(outcomes):
-        return outcome_numbers(name, outcomes)
+        return outcome_numbers(name, outcomes, NAME_BOTH)
     column = column_of(name, outcomes)
     numbers = None if column.kind == "text" else column.floats()
     if numbers is not None and (labels is None or all(isinstance(v, str) for v in labels)):
@@ -130,6 +143,8 @@ def class_rows(
         array = in_order(name, outcomes, labels)
     else:
         array = _codes(name, column_of(name, outcomes), classes, labels)
+    if array.ndim == 1:
+        _refuse_absent(f"be whole numbers from 0 to {classes - 1}", array, absent)
     if not absent or array.ndim not in (1, 2):
         return _one_hot(name, array, classes)
     gone = np.isnan(array).any(axis=1) if array.ndim == 2 else np.isnan(array) | (array == -1)

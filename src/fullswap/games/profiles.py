@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Vector
 from fullswap.games import card
 from fullswap.games.actions import Action, Column
@@ -137,5 +138,5 @@ class CorrelatedEquilibrium:
         state = " (the gap asked for was not reached)" if self.reached is False else ""
         return (
             f"{self.game.name}: correlated equilibrium with gap {card.number(self.gap)}{state}, "
-            f"{len(self.weights)} joint actions, payoffs {paid}"
+            f"{counted(len(self.weights), 'joint action')}, payoffs {paid}"
         )

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.inputs.columns import column_of, plain
 from fullswap.inputs.frames import columns_of, listed
 from fullswap.inputs.outcomes import Outcomes, distinct, place_of
-from fullswap.inputs.probabilities import counted, table_of
+from fullswap.inputs.probabilities import table_of
 
 
 def is_table(values: Any) -> bool:

@@ -8,8 +8,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+from fullswap.base.amounts import counted
 from fullswap.inputs.frames import listed, pick
-from fullswap.inputs.probabilities import counted
+from fullswap.inputs.moments import parse
 from fullswap.inputs.sources import BLOCK, SHOWN, Source, arrow, opened
 
 SEPARATORS = ",;\t|"
@@ -39,15 +40,23 @@ def separator_of(head: bytes) -> str:
     return best
 
 
+FIRST_ROWS = 20
+"""Rows that are looked at to tell names from values."""
+
+
 def header_of(source: Source, separator: str) -> dict[str, str]:
     """The names of the columns without blanks -> as they are written, from the first line."""
     text = source.head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    written = next(row for row in rows if row)
+    rows = (r for r in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if r)
+    written = next(rows)
+    replaced = "\ufffd"
+    if any(replaced in name for name in written) and replaced.encode() not in source.head:
+        source.refuse_bytes(source.head.split(b"\n"))
     names = [name.strip() for name in written]
-    if all(_is_number(name) for name in names):
+    below = [row for row in itertools.islice(rows, FIRST_ROWS) if len(row) == len(names)]
+    if _are_values(names, below, separator == ";"):
         source.refuse(
-            f"a first line of numbers ({separator.join(names[:5])})",
+            f"a first line of values ({separator.join(names[:5])})",
             "put a line of column names above",
         )
     twice = [name for name in names if names.count(name) > 1]
@@ -59,12 +68,37 @@ def header_of(source: Source, separator: str) -> dict[str, str]:
     return dict(zip(names, written, strict=True))
 
 
-def _is_number(text: str) -> bool:
+def _are_values(names: list[str], below: list[list[str]], comma: bool) -> bool:
+    """Whether the first line is a row like those below it, and no line of names.
+
+    A word above a column of numbers or dates is a name. Whole numbers that go up by 1 may be names
+    of classes or years.
+    """
+    kinds = [_kind(name, comma) for name in names]
+    if all(kind == "number" for kind in kinds):
+        return True
+    alike = []
+    for k, kind in enumerate(kinds):
+        found = {_kind(row[k], comma) for row in below if row[k].strip()}
+        if len(found) == 1 and found != {""}:
+            if found != {kind}:
+                return False
+            alike.append(names[k])
+    if all(name.isdigit() for name in alike):
+        numbers = [int(name) for name in alike]
+        return numbers != list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
+    return bool(alike)
+
+
+def _kind(text: str, comma: bool) -> str:
+    """What a field holds: a number, a date, or neither."""
+    if parse(text) is not None:
+        return "date"
     try:
-        float(text)
+        float(text.replace(",", ".") if comma else text)
     except ValueError:
-        return False
-    return True
+        return ""
+    return "number"
 
 
 class Text:

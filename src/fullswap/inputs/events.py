@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices, Vector
 from fullswap.inputs.columns import Column
 from fullswap.inputs.outcomes import distinct
-from fullswap.inputs.probabilities import counted
 
 
 def joined_codes(columns: list[Indices]) -> Indices:

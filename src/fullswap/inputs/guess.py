@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fullswap.base.amounts import counted
 from fullswap.inputs.classes import without_common
 from fullswap.inputs.columns import Column, column_of, plain
 from fullswap.inputs.frames import columns_of, listed, pick
@@ -18,8 +19,9 @@ from fullswap.inputs.looks import (
     is_probabilities,
     ranged,
 )  # fmt: skip
+from fullswap.inputs.moments import is_date_column
 from fullswap.inputs.outcomes import NO_WORDS, WORDS, distinct, place_of
-from fullswap.inputs.probabilities import SUM_TOLERANCE
+from fullswap.inputs.probabilities import SUM_TOLERANCE, probabilities
 
 FLAGS = "give --outcome COL --probability COL (y=…, p=…)"
 MOST_CLASSES = 20
@@ -150,6 +152,7 @@ def _apart(
     used = [y] if isinstance(y, str) else list(y)
     found = _probabilities({k: v for k, v in columns.items() if k not in used})
     if not found:
+        _refuse_spoilt({k: v for k, v in columns.items() if k not in used})
         _refuse("no column that looks like probabilities", [k for k in columns if k not in used],
                 NoProbabilities)  # fmt: skip
     if len(found) == 1:
@@ -175,8 +178,23 @@ def _outcome(columns: dict[str, Column], taken: list[str]) -> str:
         fitting = [name for name, column in rest.items() if is_outcomes(column)]
     if len(fitting) == 1:
         return fitting[0]
-    what = "several columns that may be the outcome" if fitting else "no column of yes/no outcomes"
-    _refuse(what, fitting or list(rest))
+    if fitting:
+        _refuse("several columns that may be the outcome", fitting)
+    for name in named:
+        if rest[name].missing.all():
+            raise ValueError(
+                f"column {name} must hold outcomes, got {counted(len(rest[name]), 'row')}, all "
+                "blank: no outcome is known yet"
+            )
+    for name, column in rest.items():
+        found = distinct(column)[1] if column.kind == "text" else []
+        if len(found) == 2 and not is_date_column(column):
+            raise ValueError(
+                "the columns must be named where they are not obvious, got no column of yes/no "
+                f"outcomes: if column {name} holds them ({found[0]}, {found[1]}), give y={name!r} "
+                "and pos_label=…, the value that means yes"
+            )
+    _refuse("no column of yes/no outcomes", list(rest))
 
 
 def _held(column: Column) -> str:
@@ -206,6 +224,16 @@ def _probabilities(columns: dict[str, Column]) -> list[str]:
         and (column.missing.all() or (name in span and is_outcomes(column)))
     }  # fmt: skip
     return [name for name in names if name in found or name in silent]
+
+
+def _refuse_spoilt(columns: dict[str, Column]) -> None:
+    """Say what is wrong with the column that is called like probabilities."""
+    for name, column in columns.items():
+        if is_forecast_name(name) and column.kind in ("text", "number"):
+            try:
+                probabilities(f"column {name}", column)
+            except ValueError as error:
+                raise NoProbabilities(str(error)) from None
 
 
 def _classes(columns: dict[str, Column], y: Any, found: list[str]) -> list[str]:

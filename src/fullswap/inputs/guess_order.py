@@ -7,7 +7,7 @@ from typing import Any
 
 from fullswap.inputs.columns import Column
 from fullswap.inputs.frames import listed
-from fullswap.inputs.moments import is_date_column
+from fullswap.inputs.moments import is_date_column, unread_dates
 from fullswap.inputs.notice import LATER_NAME, repeated
 from fullswap.inputs.outcomes import outcomes
 
@@ -28,6 +28,8 @@ def add_time(columns: dict[str, Column], roles: dict[str, Any], said: list[str])
         said.append(f"time: column {dates[0]} (dates)")
     elif dates:
         said.append(f"time: not used, several columns of dates ({listed(dates)}): give --time COL")
+    else:
+        said += unread_dates({k: v for k, v in columns.items() if k not in used})
 
 
 def add_event(columns: dict[str, Column], roles: dict[str, Any], said: list[str]) -> None:

@@ -15,7 +15,7 @@ from fullswap.inputs.columns import column_of
 from fullswap.inputs.events import events_of, refuse_contradictions, spans_of
 from fullswap.inputs.frames import columns_of
 from fullswap.inputs.given import Given
-from fullswap.inputs.moments import in_order, moments
+from fullswap.inputs.moments import in_order, moments, unread_dates
 from fullswap.inputs.notice import notice_dates, notice_overlaps, notice_repeats
 from fullswap.inputs.outcomes import label_list
 from fullswap.inputs.pairs import Pair, read_pair
@@ -217,7 +217,9 @@ def _assembled(given: Given, pair: Pair, as_of: Any, notes: list[str], same_outc
     if due is not None and times is not None and due.dtype.kind == times.dtype.kind:
         notes += notice_overlaps(times[order], due[order])
     if times is None:
-        notes += notice_dates({k: v for k, v in {**by, **others}.items() if len(v) == n})
+        beside = {k: v for k, v in {**by, **others}.items() if len(v) == n}
+        notes += notice_dates(beside)
+        notes += [note for note in unread_dates(beside) if note not in notes]
     note_pending(y, due is not None, notes)
     return Log(
         y=y,

@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices
 from fullswap.inputs.columns import MISSING_WORDS, Column, column_of, factorise, plain
-from fullswap.inputs.probabilities import counted
 
 DATE_LIKE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})([T ].*)?")
+DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})([T ].*)?")
+"""Day, month and year; with slashes some countries write the month first."""
+UNCLEAR = re.compile(r"\d{1,2}([-/])\d{1,2}\1(\d{4}|\d{2})([T ].*)?")
+"""Dates of which nobody knows whether the day or the month comes first."""
+YEAR_FIRST = "write dates with the year first, as in 2021-08-22"
 BACKWARDS = 0.9
 """Rows are newest first if this share of the steps in time goes back."""
 
@@ -64,9 +69,10 @@ def _of_texts(name: str, column: Column) -> NDArray[Any]:
         moment = parse(word)
         if moment is None:
             at = int(np.flatnonzero(codes == k)[0])
+            hint = f": {YEAR_FIRST}" if UNCLEAR.fullmatch(word.strip()) else ""
             raise ValueError(
                 f"{name} must be dates such as 2026-03-01, times such as 2026-03-01T12:30, or "
-                f"numbers, got {word!r} at position {at}"
+                f"numbers, got {word!r} at position {at}{hint}"
             )
         zones.add(moment.tzinfo is not None)
         parsed.append(moment)
@@ -86,13 +92,17 @@ def _utc(moment: datetime.datetime) -> datetime.datetime:
 
 
 def parse(text: str) -> datetime.datetime | None:
-    """The moment of an ISO text, also with slashes for dashes; None if it is no such text."""
+    """The moment of an ISO text, also with slashes for dashes, or of 22.08.2021; else None."""
     found = DATE_LIKE.fullmatch(text.strip())
+    year, month, day = 1, 2, 3
+    if found is None:
+        found = DOTTED.fullmatch(text.strip())
+        year, month, day = 3, 2, 1
     if found is None:
         return None
     try:
         return datetime.datetime.fromisoformat(
-            f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}{found[4] or ''}"
+            f"{found[year]}-{int(found[month]):02}-{int(found[day]):02}{found[4] or ''}"
         )
     except ValueError:
         return None
@@ -120,11 +130,34 @@ def is_date_column(column: Column) -> bool:
     """Whether this is obviously a column of dates or times: by its kind, or by its texts."""
     if column.kind == "time":
         return True
-    if column.kind != "text":
-        return False
-    words = [v for v in column.values[:50].tolist() if v is not None and plain(v) not in
-             MISSING_WORDS]  # fmt: skip
+    words = _first_words(column)
     return bool(words) and all(parse(word) is not None for word in words)
+
+
+def _first_words(column: Column) -> list[str]:
+    if column.kind != "text":
+        return []
+    return [v for v in column.values[:50].tolist() if v is not None and plain(v) not in
+            MISSING_WORDS]  # fmt: skip
+
+
+def unread_dates(columns: dict[str, Column]) -> list[str]:
+    """A note if a column holds dates that cannot be read.
+
+    Examples
+    --------
+    >>> unread_dates({"day": column_of("day", ["08/22/2021", "08/21/2021"])})
+    ["column day (such as '08/22/2021') was not read as time, rows stay in the order of the file:
+    write dates with the year first, as in 2021-08-22"]
+    """
+    for name, column in columns.items():
+        words = _first_words(column)
+        if words and all(UNCLEAR.fullmatch(word.strip()) for word in words):
+            return [
+                f"column {name} (such as {words[0]!r}) was not read as time, rows stay in the "
+                f"order of the file: {YEAR_FIRST}"
+            ]
+    return []
 
 
 def limit_of(name: str, value: Any, like: NDArray[Any]) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices, Vector
 from fullswap.inputs.columns import MISSING_WORDS, Column, column_of, factorise, is_missing, plain
 from fullswap.inputs.frames import listed
-from fullswap.inputs.probabilities import counted
 
 WORDS = {
     "yes": "no", "true": "false", "y": "n", "t": "f", "won": "lost", "win": "loss", "1": "0",
@@ -20,7 +20,7 @@ WORDS = {
 }  # fmt: skip
 """Words for yes, each with its word for no."""
 NO_WORDS = frozenset(WORDS.values()) | {"lose"}
-FIX = "name the one that means yes: pos_label=… (--positive VALUE)"
+FIX = "name the one that means yes: pos_label=…"
 
 
 class Outcomes(NamedTuple):
@@ -68,7 +68,7 @@ def outcomes(
     >>> outcomes("y_true", ["home", "away"])
     Traceback (most recent call last):
     ValueError: y_true must be 0 and 1, or words such as yes and no, got 'home' and 'away': name the
-    one that means yes: pos_label=… (--positive VALUE)
+    one that means yes: pos_label=…
     """
     from fullswap.inputs.classes import class_codes, is_table
 
@@ -228,10 +228,13 @@ def _both(no: str | None, yes: str | None) -> list[str]:
     return [no, yes]
 
 
-def outcome_numbers(name: str, values: Any) -> NDArray[Any]:
+def outcome_numbers(
+    name: str, values: Any, fix: str = "write 1 for yes and 0 for no"
+) -> NDArray[Any]:
     """Outcomes of yes/no events as numbers: yes and no in words become 1 and 0, NaN is pending.
 
-    Numbers of any kind stay as they are, for callers that have rules of their own for them.
+    Numbers of any kind stay as they are, for callers that have rules of their own for them; they
+    say by ``fix`` what to do about other words.
 
     Examples
     --------
@@ -239,7 +242,10 @@ def outcome_numbers(name: str, values: Any) -> NDArray[Any]:
     (array([ 1.,  0., nan]), array([ True, False]))
     """
     if _has_words(values):
-        return outcomes(name, values).codes
+        try:
+            return outcomes(name, values).codes
+        except ValueError as error:
+            raise ValueError(str(error).replace(FIX, fix)) from None
     return checks.numbers(name, values)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Vector
 from fullswap.inputs.classes import is_table, without_common
 from fullswap.inputs.columns import column_of, plain
@@ -16,7 +17,7 @@ from fullswap.inputs.frames import columns_of
 from fullswap.inputs.given import Given
 from fullswap.inputs.looks import is_outcomes, is_varied
 from fullswap.inputs.outcomes import NO_WORDS, WORDS, Outcomes, distinct, outcomes, place_of
-from fullswap.inputs.probabilities import counted, probabilities
+from fullswap.inputs.probabilities import probabilities
 
 
 @dataclass

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted as counted
 from fullswap.base.protocols import Vector
 from fullswap.inputs.columns import MISSING_WORDS, column_of, factorise, is_missing, plain
 from fullswap.inputs.frames import columns_of
@@ -102,11 +103,6 @@ def table_of(name: str, values: Any) -> NDArray[Any]:
     if getattr(values, "ndim", 1) != 1:
         checks.refuse_shape(name, "(n,) or (n, K)", values)
     return _numbers(name, values)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: 1 row, 2,000 rows."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _nested(values: Any) -> bool:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices, Vector
 from fullswap.inputs.columns import Column, column_of
 from fullswap.inputs.moments import limit_of
 from fullswap.inputs.outcomes import distinct
-from fullswap.inputs.probabilities import counted
 
 FEWEST = 2
 """Known outcomes that a log must hold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -45,6 +45,20 @@ class Source:
     def refuse(self, what: str, fix: str = "") -> NoReturn:
         """Raise for a file that cannot be read."""
         raise ValueError(f"{self.name} must be {KINDS}, got {what}" + (f": {fix}" if fix else ""))
+
+    def refuse_bytes(self, content: Iterable[bytes]) -> NoReturn:
+        """Raise for text in another encoding, with the line where that shows."""
+        where = ""
+        for number, line in enumerate(content, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                where = f" in line {number}"
+                break
+        raise ValueError(
+            f"{self.name} must be UTF-8, got other bytes{where}: save it as UTF-8, for example by "
+            "iconv"
+        )
 
 
 class _Rejoined(io.RawIOBase):
@@ -94,11 +108,18 @@ def opened(path: Any) -> Iterator[Source]:
                 raise
             first = str(error).splitlines()[0]
             if "UTF8" in first or "utf-8" in first:
-                source.refuse("text that is not UTF-8", "save it as UTF-8, for example by iconv")
+                source.refuse_bytes(_again(source))
             source.refuse(f"one that is damaged or of another kind ({first})")
     finally:
         if path != "-":
             file.close()
+
+
+def _again(source: Source) -> Iterator[bytes]:
+    """The lines of a file from its beginning; none of standard input, which is gone."""
+    if source.path is not None:
+        with opened(source.path) as again:
+            yield from again.stream
 
 
 def _open(path: Any) -> Any:
