@@ -36,6 +36,8 @@ HERE = Path(__file__).parent
 BESIDE = HERE / "__pycache__"
 NAMED: str = getattr(config, "CACHE_DIR", "")
 """NUMBA_CACHE_DIR, or empty."""
+FLAGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT")
+"""Settings of numba that change what it makes."""
 _writable: set[Path] = set()
 _unwritable: set[Path] = set()
 """What is known of folders so far."""
@@ -45,7 +47,7 @@ _unwritable: set[Path] = set()
 def stamp() -> bytes:
     """Digest of all that compiled code depends on beside signature and processor."""
     digest = hashlib.sha256()
-    flags = f"{config.BOUNDSCHECK} {config.OPT} {config.DEBUGINFO_DEFAULT}"
+    flags = str([getattr(config, name, "") for name in FLAGS])
     for part in (sys.version, numba.__version__, llvmlite.__version__, flags):
         digest.update(part.encode() + b"\0")
     for path in _sources():
