@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from contract.makers import Log, column, described, point_columns, state_of
 from fullswap.forecasting import Forecaster
+from fullswap.forecasting.specs import tapered_levels
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import MASS
 from fullswap.kernels.line import WEIGHT
@@ -280,3 +281,8 @@ def test_certificates_say_what_they_are_about(shape):
         assert certificate.rounds == forecaster.rounds == 40
         assert certificate.holds and certificate.theorem in str(certificate)
         assert f"{forecaster.guarantee:.3g}"[:3] in forecaster.explain()
+
+
+@pytest.mark.parametrize("whole", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_known_levels_are_those_that_are_found(whole):
+    assert tapered_levels(None, True, whole) == tapered_levels(None, True, whole, known=False)

@@ -7,8 +7,8 @@ written to the first that can be written. If there is none, nothing is kept. A f
 named and that can be written is the only one.
 
 Compiled code is executed, so it is read only from where nobody else could have put it: the folder
-that the user named, the one beside the source (who writes there can change the source), and files
-elsewhere that belong to this user or to root and that nobody else can write.
+beside the source (who writes there can change the source), and files elsewhere that belong to this
+user or to root and that nobody else can write, also in the folder that the user named.
 
 A file holds the digest of what follows it and of all sources of the kernels, of the versions of
 Python, numba and llvmlite: so a file that is stale, cut off or of another release is not used,
@@ -36,6 +36,8 @@ HERE = Path(__file__).parent
 BESIDE = HERE / "__pycache__"
 NAMED: str = getattr(config, "CACHE_DIR", "")
 """NUMBA_CACHE_DIR, or empty."""
+FLAGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT")
+"""Settings of numba that change what it makes."""
 _writable: set[Path] = set()
 _unwritable: set[Path] = set()
 """What is known of folders so far."""
@@ -45,7 +47,8 @@ _unwritable: set[Path] = set()
 def stamp() -> bytes:
     """Digest of all that compiled code depends on beside signature and processor."""
     digest = hashlib.sha256()
-    for part in (sys.version, numba.__version__, llvmlite.__version__):
+    flags = str([getattr(config, name, "") for name in FLAGS])
+    for part in (sys.version, numba.__version__, llvmlite.__version__, flags):
         digest.update(part.encode() + b"\0")
     for path in _sources():
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -143,8 +146,7 @@ def found(name: str, key: Any) -> Iterator[bytes]:
 
 def _trusted(folder: Path, status: os.stat_result) -> bool:
     """Whether nobody else could have written this open file."""
-    ours_by_place = folder == BESIDE or (bool(NAMED) and folder == folders()[0])
-    if ours_by_place or not hasattr(os, "getuid"):
+    if folder == BESIDE or not hasattr(os, "getuid"):
         return True
     return status.st_uid in (os.getuid(), 0) and not status.st_mode & 0o022
 
