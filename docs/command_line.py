@@ -8,7 +8,8 @@ from pathlib import Path
 PAGE = Path(__file__).parent / "reference" / "command-line.md"
 HEAD = """# Command line
 
-The extra `cli` brings the command: `pip install '.[cli]'` in a checkout; `python -m fullswap` is the same.
+The extra `cli` brings the command: `pip install '.[cli]'` in a checkout. `python -m fullswap`
+is the same.
 Exit codes are 0 (done), 1 (the answer is "no": a verdict that was to fail, a gap or a guarantee
 that was not reached) and 2 (usage, or something went wrong). What follows is what `--help` prints.
 """
