@@ -237,6 +237,7 @@ def test_settings_in_words():
         "Tolerance, beyond chance": "2 points", "Called miscalibrated by mistake": "at most 1 %",
         "Forecasts are rounded to": "multiples of 0.05", "Outcomes late by": "3 rows",
         "Band of the curve holds": "at each forecast", "Recalibrating online": "tried",
+        "0 and 1 count, for the evidence, as": "certain",
         "Seed of the drawn records": "0", "Counts as evidence": "100 : 1 or more", "other": "7",
     }  # fmt: skip
     odd = fs_settings(n_bins=12, strategy="uniform", band="simultaneous", recalibrate=False)

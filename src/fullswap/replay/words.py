@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fullswap.base.amounts import points
+from fullswap.base.amounts import counted, points
 from fullswap.certificates import Certificate
 from fullswap.certificates.quantities import Subject
 from fullswap.certificates.words import CONDITIONS
@@ -126,7 +126,7 @@ def text_of(r: Replayed) -> str:
         lines += ["Certificate of the issued forecasts:", str(r.certificate), ""]
     elif r.certificates:
         lines += [*_keys(r.certificates), ""]
-    counts = [f"{r.rows:,} rows", f"{r.answered:,} with an outcome", f"{r.pending:,} pending"]
+    counts = [counted(r.rows, "row"), f"{r.answered:,} with an outcome", f"{r.pending:,} pending"]
     if r.answered > r.rows - r.skipped:  # outcomes of earlier calls have come
         counts[1] = f"{r.answered:,} outcomes, also of earlier calls"
     if r.skipped:
