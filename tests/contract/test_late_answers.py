@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract.makers import run_described
 from contract.test_forecasters import settings_of
-from contract.test_late_runs import ROWS, every, few, prepare, seeds
+from contract.test_late_runs import ROWS, every, prepare, seeds
 from fullswap import Bank, Forecaster
 from fullswap.forecasting import Answers
+
+few = settings(max_examples=4)
 
 
 def in_parts(make_run, log, known, weights, names, keys, cuts, forecaster):
