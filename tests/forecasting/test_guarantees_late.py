@@ -11,14 +11,14 @@ from forecasting.rounds import NAMES, answer, make_adversary, measure, round_of
 from fullswap.forecasting import Forecaster
 from fullswap.kernels.columns import DELAY
 from fullswap.theorems import LEDGER, Constants
-from fullswap.theorems.calibration import PLAIN_RATE
 from fullswap.theorems.lateness import LateOutcomes
 
 
 def late_cost(mass, delay):
     """The entry of the ledger for gradient steps on the squared loss at one point."""
     constants = Constants(2.0, 1.0, strong_convexity=2.0, smoothness=2.0)
-    return LEDGER["late outcomes"].bound(LateOutcomes(constants, 1.0, 1, mass, delay, PLAIN_RATE))
+    plain_rate = 2.0, 0.0, math.inf  # steps 1/(2G): running means
+    return LEDGER["late outcomes"].bound(LateOutcomes(constants, 1.0, 1, mass, delay, plain_rate))
 
 
 def late_play(forecaster, adversary, rounds, rng, patience):

@@ -6,10 +6,11 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
+from fullswap.base.amounts import counted
 from fullswap.checking import page_parts as parts
 from fullswap.checking.page_parts_figures import WIDTH, Picture, picture_of, pictures_of
 from fullswap.checking.page_parts_svg import MISSING, Palette, themed_svg
-from fullswap.checking.page_parts_words import counted, odds, points, score, share, typeset
+from fullswap.checking.page_parts_words import odds, points, score, share, typeset
 from fullswap.report.plane import MOST_NAMED
 from fullswap.report.style import new_figure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from fullswap.base.amounts import counted
 from fullswap.checking import page_parts as parts
 from fullswap.checking.export import dumped
 from fullswap.checking.page import MOST_SEGMENTS, filled, machine_text
@@ -12,7 +13,6 @@ from fullswap.checking.page_forecast_figures import Both, pictures_of, sides_of
 from fullswap.checking.page_forecast_promise import promise_of
 from fullswap.checking.page_forecast_words import change_of, numbers_of
 from fullswap.checking.page_parts_svg import Palette
-from fullswap.checking.page_parts_words import counted
 
 if TYPE_CHECKING:
     from fullswap.certificates import Certificate

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fullswap.base.amounts import counted
 from fullswap.certificates.decisions import percent, worst_ratio
 from fullswap.checking.page_forecast_words import table_of
 from fullswap.checking.page_parts_figures import READINGS, WIDTH, Picture, kinds_of, picture_of
 from fullswap.checking.page_parts_svg import Palette, themed_svg
-from fullswap.checking.page_parts_words import counted, points, score
+from fullswap.checking.page_parts_words import points, score
 from fullswap.report.benefit import draw_benefit
 from fullswap.report.decisions import draw_decisions
 from fullswap.report.history_picture import draw_history

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fullswap.base.amounts import counted
 from fullswap.certificates import Quantity, Subject
 from fullswap.certificates.words import CONDITIONS, points
 from fullswap.checking.page_parts import Answer
-from fullswap.checking.page_parts_words import counted
 
 if TYPE_CHECKING:
     from fullswap.certificates import Certificate

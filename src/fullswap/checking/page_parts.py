@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullswap.base.amounts import percent
+from fullswap.base.amounts import counted, percent
 from fullswap.checking.page_parts_words import (
-    counted,
     interval,
     known,
     odds,

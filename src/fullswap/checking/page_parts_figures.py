@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fullswap.base.amounts import percent
+from fullswap.base.amounts import counted, percent
 from fullswap.checking.page_parts_svg import Palette, themed_svg
-from fullswap.checking.page_parts_words import counted, odds, points, score
+from fullswap.checking.page_parts_words import odds, points, score
 from fullswap.checking.pictures import class_parts, unit_of
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import at

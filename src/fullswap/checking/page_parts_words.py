@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-from fullswap.base.amounts import counted as counted
 from fullswap.base.amounts import evidence_text
 from fullswap.base.amounts import points as points_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from fullswap.cli.options import JSON, OUTPUT, QUIET
+from fullswap.cli.options import COLUMNS, JSON, OUTPUT, QUIET, READING, listed
 from fullswap.cli.output import (
     answered,
     in_shell,
@@ -19,8 +19,8 @@ from fullswap.cli.output import (
 )
 
 VERDICTS = ("never", "miscalibrated", "any")
-COLUMNS, READING, ANSWER = "Columns of the log", "How to read it", "What counts"
-"""Groups of options."""
+ANSWER = "What counts"
+"""The group of options about the verdict."""
 
 
 def check(
@@ -129,8 +129,3 @@ def _any(answer: Any) -> bool:
     if any(verdict.startswith("miscalibrated") for verdict in answer.verdicts):
         return True
     return any(segment.flagged for segment in getattr(answer, "segments", []))
-
-
-def listed(values: list[str]) -> list[str]:
-    """Names that were repeated, or joined by commas."""
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]

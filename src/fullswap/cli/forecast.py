@@ -6,8 +6,7 @@ from pathlib import Path
 
 import typer
 
-from fullswap.cli.check import COLUMNS, READING, listed
-from fullswap.cli.options import JSON, OUTPUT, QUIET
+from fullswap.cli.options import COLUMNS, JSON, OUTPUT, QUIET, READING, listed
 from fullswap.cli.output import (
     answered,
     in_shell,

@@ -1,11 +1,11 @@
-"""Options that every command has."""
+"""Options that commands share."""
 
 from __future__ import annotations
 
 import typer
 
-OUTPUT = "Output"
-"""The group of options about what is printed and written."""
+COLUMNS, READING, OUTPUT = "Columns of the log", "How to read it", "Output"
+"""Groups of options."""
 
 JSON = typer.Option(
     False, "--json", help="Print JSON, for programs.", rich_help_panel=OUTPUT
@@ -13,3 +13,8 @@ JSON = typer.Option(
 QUIET = typer.Option(
     False, "--quiet", "-q", help="No progress bar, no notes.", rich_help_panel=OUTPUT
 )
+
+
+def listed(values: list[str]) -> list[str]:
+    """Names that were repeated, or joined by commas."""
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]

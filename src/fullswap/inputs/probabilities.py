@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
-from fullswap.base.amounts import counted as counted
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Vector
 from fullswap.inputs.columns import MISSING_WORDS, column_of, factorise, is_missing, plain
 from fullswap.inputs.frames import columns_of

@@ -319,16 +319,9 @@ class Engine:
         """What waited, as the forecasters are told of it."""
         if not ready:
             return None
-        from fullswap.forecasting import Answers
-
-        y: list[Any] = [due.y for _, due, _ in ready]
-        return Answers(
-            [token[1] for token, _, _ in ready],
-            y if self.streams.classes == 2 else [int(value) for value in y],
-            [count for _, _, count in ready],
-            [token[0] for token, _, _ in ready] if self.streams.keyed else None,
-            [due.weight for _, due, _ in ready],
-        )
+        keys, names = [token[0] for token, _, _ in ready], [token[1] for token, _, _ in ready]
+        y, weight = [due.y for _, due, _ in ready], [due.weight for _, due, _ in ready]
+        return self.streams.answers(keys, names, y, weight, [count for _, _, count in ready])
 
     def _names(
         self, plan: Plan, base: int, own: Indices, stays: NDArray[np.bool_]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from itertools import chain
 from typing import Any
 
@@ -22,7 +22,7 @@ from fullswap.replay.output import refuse_kind
 from fullswap.replay.reading import Reading
 from fullswap.replay.session import Session
 from fullswap.replay.settings import ReplaySettings
-from fullswap.replay.state import StateFile
+from fullswap.replay.state import opened
 
 CHUNK = 65_536
 """Rows after which a state is saved."""
@@ -64,7 +64,7 @@ def replay_file(
     refuse_same(path=path, out=out, state=state)
     if chunk is not None:
         checks.whole("chunk", chunk, 1)
-    with closing(Source(path, strict)) as source, _state_file(state) as file:
+    with closing(Source(path, strict)) as source, opened(state) as file:
         session = Session(source.head, source.comma, roles, settings, pos_label, out, file)
         if file is not None and Journal(file.path).rows(session.engine.seen):
             raise ValueError(
@@ -74,10 +74,6 @@ def replay_file(
         with session.output:
             Replay(source, session, chunk).run(progress)
         return session.answer()
-
-
-def _state_file(state: Any) -> AbstractContextManager[StateFile | None]:
-    return nullcontext() if state is None else StateFile(state)
 
 
 class Source:

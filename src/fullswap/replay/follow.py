@@ -6,7 +6,7 @@ import io
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from fullswap.replay.lines import Lines
 from fullswap.replay.output import refuse_kind
 from fullswap.replay.session import Session
 from fullswap.replay.settings import ReplaySettings
-from fullswap.replay.state import Consumed, StateFile
+from fullswap.replay.state import Consumed, StateFile, opened
 
 SNAPSHOT = 4_096
 """Lines after which the state is written anew."""
@@ -70,7 +70,7 @@ def follow_file(
     refuse_kind(out, True)
     refuse_same(path=path, out=out, state=state)
     checks.whole("snapshot", snapshot, 1)
-    with nullcontext() if state is None else StateFile(state) as file:
+    with opened(state) as file:
         following = _Following(path, file, strict, say or _say, snapshot, forever)
         return following.run(roles, settings, pos_label, out)
 
@@ -145,10 +145,10 @@ class _Following:
         lines = [line for line in content.split(b"\n", 3)[:3] if line.strip()]
         if len(lines) < (1 if content.lstrip().startswith(b"{") else 2):
             return None
-        source = Source(io.BytesIO(content), self._strict)
         kind = "jsonl" if content.lstrip().startswith(b"{") else "csv"
-        session = begin(source.head, source.comma, kind)
-        Replay(source, session).run(None)
+        with closing(Source(io.BytesIO(content), self._strict)) as source:
+            session = begin(source.head, source.comma, kind)
+            Replay(source, session).run(None)
         if session.log.turned:
             raise ValueError("a log must have its newest rows last to be followed, got them first")
         self._say_notes(session)

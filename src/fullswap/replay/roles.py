@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from fullswap.base.amounts import counted
 from fullswap.checking.files import completed
 from fullswap.inputs.guess import NoProbabilities, guess_roles
-from fullswap.inputs.probabilities import counted
 from fullswap.replay.reading import Reading, plain_columns
 from fullswap.replay.settings import ReplaySettings
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices
 from fullswap.checking.monitor import Monitor
 from fullswap.inputs.json_files import array_of
 from fullswap.inputs.moments import direction
-from fullswap.inputs.probabilities import counted
 from fullswap.inputs.sources import arrow
 from fullswap.replay.answer import Replayed
 from fullswap.replay.engine import Chunk, Engine

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,11 @@ class StateFile:
     def save(self, content: dict[str, Any]) -> None:
         """Write it, in place of what was there."""
         write_text(self.path, json.dumps({"format": FORMAT, "version": VERSION, **content}))
+
+
+def opened(state: Any) -> AbstractContextManager[StateFile | None]:
+    """The file of a state, locked; nothing where none is kept."""
+    return nullcontext() if state is None else StateFile(state)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
+
+if TYPE_CHECKING:
+    from fullswap.forecasting import Answers
 
 MANY = 100_000
 """Rows from which a run may show a bar of its own."""
@@ -119,12 +122,25 @@ class Streams:
 
     def resolve(self, keys: list[Any], names: list[Any], y: list[float], weight: Any) -> None:
         """Learn outcomes of forecasts that wait, in this order."""
-        values: list[Any] = y if self.classes == 2 else [int(value) for value in y]
+        values = self._outcomes(y)
         if self.keyed:
             self.held.resolve(keys, names, values, weight)
             return
         for k, (name, value) in enumerate(zip(names, values, strict=True)):
             self.held.resolve(name, value, 1.0 if weight is None else weight[k])
+
+    def answers(
+        self, keys: list[Any], names: list[Any], y: list[float], weight: list[float],
+        known: list[int],
+    ) -> Answers:  # fmt: skip
+        """Outcomes of forecasts that wait, to be learnt in the course of a run."""
+        from fullswap.forecasting import Answers
+
+        own = keys if self.keyed else None
+        return Answers(names, self._outcomes(y), known, own, weight)
+
+    def _outcomes(self, y: list[float]) -> list[Any]:
+        return list(y) if self.classes == 2 else [int(value) for value in y]
 
     def certificates(self) -> dict[Any, Certificate]:
         """Of every stream with outcomes; of the only one under the key None."""

@@ -24,9 +24,6 @@ from fullswap.replay.engine import Answered, Chunk
 from fullswap.replay.reading import Reading, Rows
 from fullswap.report.history import History
 
-ISSUED = "issued"
-"""What the issued forecasts are called among the models."""
-
 
 class Judged:
     """One series of forecasts, gathered as it goes."""

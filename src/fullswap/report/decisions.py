@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted as count_of
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate, Table
@@ -136,14 +137,14 @@ def _table(y_true: Any, y_proba: Any, sample_weight: Any, bins: Any) -> tuple[Ta
         if y_proba is not None or sample_weight is not None or bins is not None:
             raise ValueError("y_true must come alone if it is a Certificate, got more beside it")
         table = y_true._known_table()
-        forecasts = style.count_of(len(table[0]), "forecast value")
+        forecasts = count_of(len(table[0]), "forecast value")
         return table, f"{counted(y_true)}, {forecasts}"
     if y_proba is None:
         checks.refuse("y_proba", "be given beside outcomes", None)
     events = yes_no_events(y_true, y_proba, sample_weight)
     dots = group_events(events, bins)
-    forecasts = style.count_of(len(dots), "bin" if dots.binned else "forecast value")
-    words = f"{style.count_of(len(events), 'event')}, {forecasts}"
+    forecasts = count_of(len(dots), "bin" if dots.binned else "forecast value")
+    words = f"{count_of(len(events), 'event')}, {forecasts}"
     return (dots.forecast, dots.weight, dots.frequency), words
 
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted as count_of
 from fullswap.base.amounts import percent
 from fullswap.base.protocols import Vector
 from fullswap.metrics.groups import sums_by
-from fullswap.report.style import count_of, figures, inches_of
+from fullswap.report.style import figures, inches_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
-from fullswap.base.amounts import evidence_text
+from fullswap.base.amounts import counted, evidence_text
 from fullswap.base.protocols import Vector
 from fullswap.report import style
 from fullswap.report.thin import corners
@@ -189,4 +189,4 @@ def _draw_alarms(ax: Axes, when: Vector, places: Vector, heights: Vector, unit: 
         ax.plot(when[chosen], low, marker="|", markersize=8, markeredgewidth=1.0, **look)
     marks = "triangles" if len(when) <= MOST_ALARMS else "marks at the foot"
     first = f"the first at {unit.removesuffix('s')} {when[0]:,.0f}"
-    return f"{style.count_of(len(when), 'alarm')} ({marks}), {first}"
+    return f"{counted(len(when), 'alarm')} ({marks}), {first}"

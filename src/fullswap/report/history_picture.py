@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices, Vector
 from fullswap.certificates.words import points as points_of
 from fullswap.report import style
@@ -119,5 +120,5 @@ def _name_ticks(ax: Axes, low: float, high: float) -> None:
 
 
 def _summary(history: History, sums: bool) -> str:
-    count = style.count_of(int(history.events[-1]), history.unit.removesuffix("s"))
+    count = counted(int(history.events[-1]), history.unit.removesuffix("s"))
     return f"{'summed squared error' if sums else 'points off'} after {count}:"

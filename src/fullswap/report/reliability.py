@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted as count_of
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.metrics.bins import ROUNDING, Bins
@@ -125,10 +126,10 @@ def draw_reliability(
     """The diagram of `reliability_diagram` from parts that are known already."""
     groups = len(bins.forecast)
     noun = "bin" if groups < len(cells.forecast) else "forecast"
-    events = style.count_of(cells.events, "event")
+    events = count_of(cells.events, "event")
     if cells.events < cells.rows:
-        events = f"{style.count_of(cells.rows, 'forecast')} of {events}"
-    lines = [f"{events}, {style.count_of(groups, noun)}, {style.points(bins.error)} off"]
+        events = f"{count_of(cells.rows, 'forecast')} of {events}"
+    lines = [f"{events}, {count_of(groups, noun)}, {style.points(bins.error)} off"]
     weighted = not np.array_equal(cells.weight, cells.count)
     return _draw(
         curve, bins, cells, lines, ax=ax, title=title, log_odds=log_odds, weighted=weighted
@@ -144,7 +145,7 @@ def _draw(
     low, high = consistency_band(dots.forecast, trials, curve.level)
     outside = (dots.frequency < low - ROUNDING) | (dots.frequency > high + ROUNDING)
     expected = expected_outside(dots.forecast, trials, curve.level)
-    groups = style.count_of(len(outside), "dot")
+    groups = count_of(len(outside), "dot")
     lines = [*lines, f"{outside.sum()} of {groups} outside, {expected:.1f} expected"]
     scale = reliability_scale(curve, dots, cells, log_odds, (low, high))
     # Diagonal, band, range and curve, two kinds of dots and the grid, in two columns.
@@ -250,10 +251,10 @@ def _label(main: Axes, counts: Axes, unit: str, scale: Scale) -> None:
 
 def _summary(events: Groups, dots: Dots, weighted: bool) -> list[str]:
     error = l2_of(dots.groups)
-    counted = style.count_of(len(dots), "bin" if dots.binned else "forecast")
+    counted = count_of(len(dots), "bin" if dots.binned else "forecast")
     of_what = "calibration error of the bins" if dots.binned else "calibration error"
     unit = "unit of weight" if weighted else "event"
     return [
-        f"{style.count_of(len(events), 'event')}, {counted}; Brier score {brier_of(events):.4f}",
+        f"{count_of(len(events), 'event')}, {counted}; Brier score {brier_of(events):.4f}",
         f"{of_what} {style.figures(error)}, per {unit} {style.figures(error / events.total)}",
     ]

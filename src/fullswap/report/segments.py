@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted as count_of
 from fullswap.metrics.chance import Chance
 from fullswap.report import style
 
@@ -105,7 +106,7 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
     hidden = sum(bool(segment.flagged) for segment in ranked[most:])
     rest = f"and {more:,} more" + (f", {hidden:,} of them flagged" if hidden else "")
     ax.set_xlabel("average error (points)" + (f"\n{rest}" if more else ""))
-    lines = [f"{style.count_of(len(ranked), 'segment')}, worst first"]
+    lines = [f"{count_of(len(ranked), 'segment')}, worst first"]
     if len(columns) == 1 and columns[0]:
         lines[0] = f"{style.plain(columns[0], WHOLE)}: {lines[0]}"
     style.legend_above(ax, lines, over_names=True)

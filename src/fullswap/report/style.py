@@ -263,8 +263,3 @@ def figures(value: float) -> str:
     ('12,346', '0.0123', '0', '1.5e-07')
     """
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-def count_of(number: int, noun: str) -> str:
-    """A number and its noun: 1 event, 20,000 events."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.metrics.windows import Windows
 from fullswap.report import style
 
@@ -99,9 +100,9 @@ def draw_windows(
 
 def _summary(windows: Windows, unit: str) -> str:
     sizes = windows.stop - windows.start
-    each = style.count_of(int(sizes[0]), unit.removesuffix("s"))
+    each = counted(int(sizes[0]), unit.removesuffix("s"))
     about = "of" if (sizes == sizes[0]).all() else "of about"
     above = int((windows.error > windows.chance).sum())
-    windows_of = f"{style.count_of(len(sizes), 'window')} {about} {each}"
+    windows_of = f"{counted(len(sizes), 'window')} {about} {each}"
     # Of calibrated windows about half show more than they do on average.
     return f"{windows_of}; {above} above chance, {len(sizes) / 2:g} expected"

@@ -78,10 +78,6 @@ def stepped_rate(gap: float, ratio: float) -> RateParameters:
     return modulus, root, 1 / (modulus * root) ** 2
 
 
-PLAIN_RATE: RateParameters = (2.0, 0.0, math.inf)
-"""Steps 1/(2G) on the squared loss: running means."""
-
-
 def calibration_bound(p: LineForecasts) -> float:
     """min(M, Σδ + what the means cost).
 
