@@ -50,7 +50,7 @@ def plan(
             f"{', '.join(f'{kind.max_points} points with {kind.name}' for kind in learners)})"
         )
     rounds = request.horizon or SHOWN_ROUNDS
-    bounds = [candidate.bound(rounds) for candidate in plans]
+    bounds = [candidate.bound(rounds, built=False) for candidate in plans]
     # ties (for instance at the trivial bound) go to the most specific row, then to the first
     order = [candidate.kind for candidate in plans]
     best = min(range(len(plans)), key=lambda i: (bounds[i], -order.index(order[i])))

@@ -18,6 +18,7 @@ from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
 from fullswap.theorems.means import MEANS
 from fullswap.theorems.multiscale import MULTISCALE
+from fullswap.theorems.nets import NETS
 from fullswap.theorems.premises import Constants, Geometry
 from fullswap.theorems.recalibration import RECALIBRATION
 from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
@@ -25,6 +26,7 @@ from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
 LEDGER: dict[str, Result[Any]] = by_name(
     ROWS,
     MULTISCALE,
+    NETS,
     LEARNING,
     ANYTIME,
     MEANS,

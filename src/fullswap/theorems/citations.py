@@ -24,6 +24,8 @@ CITATIONS: dict[str, str] = {
     "FKO25, Algorithm GDK2": "gradient descent on piecewise-linearised losses",
     "FKO25, Thm calibration": "l2 calibration error is the full swap regret of the squared loss",
     "fullswap, Means": "docs/guarantees.md: running means that start at their own grid point",
+    "fullswap, Nets": "docs/guarantees.md: rounding on nets that are never triangulated",
+    "D74": "Dudley, Metric entropy of some classes of sets with differentiable boundaries (1974)",
     "LSS25": "Luo, Senapati, Sharan, Swap regret minimization via KL-calibration (2025)",
     "HSW26": "Hu, Schneider, Wu, Near-optimal swap regret for convex losses, COLT 2026",
     "CHJL26": "Chen, Huang, Jordan, Luo, calibration that does no harm, COLT 2026",
