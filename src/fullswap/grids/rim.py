@@ -23,7 +23,7 @@ squared losses 0.4 to 0.7 are alike, within a twentieth of the best bound."""
 
 @dataclass(frozen=True)
 class Rim:
-    """Points of the boundary: within ``reach`` of each boundary point one at most ``depth`` deep."""
+    """Boundary points: within ``reach`` of every one there is one at most ``depth`` deep."""
 
     action_set: GriddedSet
     net: SphereNet
