@@ -16,11 +16,47 @@ References: P. Wolfe, "Finding the nearest point in a polytope" (1976); R. Brent
 Monte Carlo factorization algorithm" (1980), section 2.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
 
 EPS = 2.220446049250313e-16
+
+
+class Corners(NamedTuple):
+    """A polytope {center + diameter·y : y in conv(corners)}, with room for walks in it."""
+
+    center: np.ndarray
+    diameter: float
+    corners: np.ndarray
+    vectors: np.ndarray
+    matrices: np.ndarray
+    indices: np.ndarray
+    local: np.ndarray
+    nearest: np.ndarray
+
+
+def corners_of(center: NDArray, diameter: float, corners: NDArray) -> Corners:
+    """The polytope of these corners (v, d), in the units of the diameter, seen from the centre."""
+    d = len(center)
+    own = (np.array(center, dtype=float), float(diameter), np.array(corners, order="C"))
+    return Corners(*own, *_scratch.py_func(d), np.empty(d), np.empty(d))
+
+
+@kernel
+def to_nearest(corners, point):
+    """Replace a point (d,) by the nearest one of the polytope of these ``Corners``."""
+    local, nearest = corners.local, corners.nearest
+    for j in range(point.shape[0]):
+        local[j] = (point[j] - corners.center[j]) / corners.diameter
+        if not np.isfinite(local[j]):  # a walk needs numbers to end
+            local[j] = 0.0
+    _walk(corners.corners, local, nearest, corners.vectors, corners.matrices, corners.indices)
+    for j in range(point.shape[0]):
+        point[j] = corners.center[j] + corners.diameter * nearest[j]
 
 
 @kernel
@@ -50,7 +86,7 @@ def project_rows(points, center, diameter, corners, normals, offsets, rounding):
     for row in range(m):
         for j in range(d):
             local[j] = (points[row, j] - center[j]) / diameter
-        if _breaks_a_facet(local, normals, offsets, rounding):
+        if breaks_a_facet(local, normals, offsets, rounding):
             _walk(corners, local, nearest, vectors, matrices, indices)
             for j in range(d):
                 points[row, j] = center[j] + diameter * nearest[j]
@@ -63,7 +99,8 @@ def _scratch(d):
 
 
 @kernel
-def _breaks_a_facet(point, normals, offsets, rounding):
+def breaks_a_facet(point, normals, offsets, rounding):
+    """Whether a point (d,) breaks one of the facets normals·y <= offsets by more than rounding."""
     for facet in range(normals.shape[0]):
         if _dot(normals[facet], point) - offsets[facet] > rounding:
             return True
