@@ -12,9 +12,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, SparseRows
@@ -161,7 +163,7 @@ class DelaunayLocator:
         solid = volume > SAME * np.median(volume)
         self.corners = corners[solid]
         self.simplices = triangulation.simplices[solid].astype(np.int64)
-        self._rim = np.unique(triangulation.convex_hull)
+        self._facets = triangulation.convex_hull
 
     def __call__(self, points: Points) -> SparseRows:
         """Round each point."""
@@ -174,24 +176,34 @@ class DelaunayLocator:
 
     def search(self) -> Any:
         """What compiled rounding needs, with room of its own to work in."""
-        from fullswap.kernels.nearest import corners_of
+        from fullswap.kernels.nearest import with_own_room
 
         shared = self._search
-        return shared._replace(hull=corners_of(*shared.hull[:3]), y=np.empty_like(shared.y))
+        return shared._replace(hull=with_own_room(shared.hull), y=np.empty_like(shared.y))
 
     @cached_property
     def _search(self) -> Any:
-        from fullswap.kernels.nearest import corners_of
         from fullswap.kernels.simplices import DelaunaySearch, list_in_cubes
 
-        rim = self.coordinates[self._rim]
-        center = rim.mean(axis=0)
-        # any length about that of the hull would do
-        diameter = float(2 * np.linalg.norm(rim - center, axis=1).max())
         edges = self.corners[:, :-1] - self.corners[:, -1:]
         inverse = np.ascontiguousarray(np.linalg.inv(edges.transpose(0, 2, 1)))
         last = np.ascontiguousarray(self.corners[:, -1])
         origin, basis = (np.array(part, dtype=float, order="C") for part in self._frame)
-        hull = corners_of(center, diameter, (rim - center) / diameter)
-        cubes, y = list_in_cubes(self.corners, inverse), np.empty_like(center)
-        return DelaunaySearch(origin, basis, cubes, self.simplices, inverse, last, hull, y)
+        cubes, y = list_in_cubes(self.corners, inverse), np.empty_like(last[0])
+        found = (origin, basis, cubes, self.simplices, inverse, last)
+        return DelaunaySearch(*found, *self._hull(), y)
+
+    def _hull(self) -> tuple[Any, NDArray[np.int64]]:
+        """Corners of the hull with their edges, and which of them a point is, or −1."""
+        from fullswap.kernels.nearest import corners_of
+
+        used = np.unique(self._facets)
+        rim = self.coordinates[used]
+        on_rim = np.full(len(self.coordinates), -1)
+        on_rim[used] = np.arange(len(used))
+        pairs = combinations(range(self._facets.shape[1]), 2)
+        sides = np.concatenate([on_rim[self._facets[:, pair]] for pair in pairs])
+        center = rim.mean(axis=0)
+        # any length about that of the hull would do
+        diameter = float(2 * np.linalg.norm(rim - center, axis=1).max())
+        return corners_of(center, diameter, (rim - center) / diameter, sides), on_rim

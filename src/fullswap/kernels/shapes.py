@@ -79,7 +79,7 @@ def _project_ball(shape, q):
 @implements(project, PolytopeShape)
 def _project_polytope(shape, q):
     if _is_outside(shape, q):
-        to_nearest(shape.corners, q)
+        to_nearest(shape.corners, q, -1)
 
 
 @kernel

@@ -7,7 +7,8 @@ but they lose their way at simplices without interior, which lattices have many 
 Symbols: frame y = (x − origin)·basis, origin (A,), basis (A, d) · cubes: low (d,), 1/side, counts
 (d,), start (cubes + 1,) where the list of a cube begins in listed · simplices (s, k = d + 1) with
 barycentric coordinates inverse·(y − last), inverse (s, d, d), last (s, d), the last one what is
-left to 1 · hull: the corners of their hull · y (d,): room.
+left to 1 · hull: the corners of their hull, on_rim (n,) which of them a point is, or −1 ·
+y (d,): room.
 """
 
 from typing import NamedTuple
@@ -50,6 +51,7 @@ class DelaunaySearch(NamedTuple):
     inverse: np.ndarray
     last: np.ndarray
     hull: Corners
+    on_rim: np.ndarray
     y: np.ndarray
 
 
@@ -148,6 +150,16 @@ def _best_of_all(search):
 
 
 @kernel
+def _corner_of_hull(search, simplex):
+    """Some corner of the simplex that is one of the hull, or −1."""
+    corner = -1
+    if simplex >= 0:
+        for i in range(search.simplices.shape[1]):
+            corner = max(corner, search.on_rim[search.simplices[simplex, i]])
+    return corner
+
+
+@kernel
 def _locate_in_simplices(search, q, indices, weights):
     d = search.y.shape[0]
     for k in range(d):
@@ -156,7 +168,7 @@ def _locate_in_simplices(search, q, indices, weights):
             search.y[k] += (q[j] - search.origin[j]) * search.basis[j, k]
     simplex, least = _best_listed(search)
     if not least >= INSIDE:
-        to_nearest(search.hull, search.y)
+        to_nearest(search.hull, search.y, _corner_of_hull(search, simplex))
         simplex, least = _best_listed(search)
         if not least >= NEARLY:
             simplex = _best_of_all(search)
