@@ -5,6 +5,9 @@ Each is a callable (m, A) -> ``fullswap.base.protocols.SparseRows``, at most d +
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from fullswap.base import checks
@@ -24,16 +27,28 @@ class Nearest:
     """
 
     def __init__(self, grid: Grid) -> None:
-        from scipy.spatial import cKDTree
-
-        self._tree = cKDTree(grid.points)
-        self._width = grid.points.shape[1]
+        self._points = np.asarray(grid.points, dtype=float)
 
     def __call__(self, targets: Points) -> SparseRows:
         """Round each target."""
-        _, nearest = self._tree.query(as_points(targets, self._width, "targets"))
-        indices = np.asarray(nearest, dtype=np.int64).reshape(-1, 1)
-        return SparseRows(indices, np.ones_like(indices, dtype=float))
+        from fullswap.kernels.searching import locate_rows
+
+        # a copy in one layout, and so one compiled version
+        points = np.array(as_points(targets, self._points.shape[1], "targets"), order="C")
+        indices, weights = np.empty((len(points), 1), np.int64), np.empty((len(points), 1))
+        locate_rows(self.search(), points, indices, weights)
+        return SparseRows(indices, weights)
+
+    def search(self) -> Any:
+        """What compiled rounding needs, with room of its own to work in."""
+        nodes, bounds = self._tree[-2:]
+        return self._tree._replace(nodes=nodes.copy(), bounds=bounds.copy())
+
+    @cached_property
+    def _tree(self) -> Any:
+        from fullswap.kernels.tree import nearest_search
+
+        return nearest_search(self._points)
 
 
 class Barycentric:
@@ -59,6 +74,11 @@ class Barycentric:
         """Round each target."""
         # a NaN would become a wild index in the compiled search
         return self.locate(as_points(targets, self._width, "targets"))
+
+    def search(self) -> Any:
+        """What compiled rounding needs, with room of its own to work in; None if it has not."""
+        search = getattr(self.locate, "search", None)
+        return None if search is None else search()
 
 
 def neighbours(grid: Grid) -> Barycentric:
