@@ -26,6 +26,9 @@ class Nearest:
     array([1, 3])
     """
 
+    width = 1
+    """Most points of a row."""
+
     def __init__(self, grid: Grid) -> None:
         self._points = np.asarray(grid.points, dtype=float)
 
@@ -68,12 +71,14 @@ class Barycentric:
         if grid.locate is None:
             checks.refuse("grid", "be triangulated (grids.triangulation)", grid)
         self.locate = grid.locate
-        self._width = grid.points.shape[1]
+        self.width: int | None = getattr(grid.locate, "width", None)
+        """Most points of a row, if the grid tells."""
+        self._ambient_dim = grid.points.shape[1]
 
     def __call__(self, targets: Points) -> SparseRows:
         """Round each target."""
         # a NaN would become a wild index in the compiled search
-        return self.locate(as_points(targets, self._width, "targets"))
+        return self.locate(as_points(targets, self._ambient_dim, "targets"))
 
     def search(self) -> Any:
         """What compiled rounding needs, with room of its own to work in; None if it has not."""

@@ -149,13 +149,14 @@ class DelaunayLocator:
         solid = volume > SAME * np.median(volume)
         self.corners = corners[solid]
         self.simplices = triangulation.simplices[solid].astype(np.int64)
+        self.width = self.simplices.shape[1]
         self._facets = triangulation.convex_hull
 
     def __call__(self, points: Points) -> SparseRows:
         """Round each point."""
         from fullswap.kernels.searching import locate_rows
 
-        shape = (len(points), self.simplices.shape[1])
+        shape = (len(points), self.width)
         indices, weights = np.empty(shape, np.int64), np.empty(shape)
         locate_rows(self.search(), np.array(points, dtype=float, order="C"), indices, weights)
         return SparseRows(indices, weights)

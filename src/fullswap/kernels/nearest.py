@@ -176,7 +176,8 @@ def walk(corners, point, nearest, vectors, matrices, indices, near_start, near, 
             if leaving < 0:
                 break
             size = _leave_behind(active, weights, goal, size, leaving, ratio)
-        weights[:size] = goal[:size]
+        for i in range(size):
+            weights[i] = goal[i]
         gain, candidate = 0.0, 0
         if near_start.shape[0] > 0:
             gain, candidate = _gain_nearby(corners, active[:size], rest, near_start, near)
@@ -188,7 +189,8 @@ def walk(corners, point, nearest, vectors, matrices, indices, near_start, near, 
             break
         entered += 1
         if entered == remember_at:
-            remembered[:size] = active[:size]
+            for i in range(size):
+                remembered[i] = active[i]
             remembered_size = size
             remember_at *= 2
         # With d + 1 corners the rest is 0 and nothing gains: there is always room for one more.
@@ -312,7 +314,8 @@ def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
         for j in range(d):
             basis[i, j] = corners[active[i + 1], j] - corners[active[0], j]
     rank = _orthogonalise(basis, factor, order, edges)
-    heights[:rank] = 0.0
+    for i in range(rank):
+        heights[i] = 0.0
     for _ in range(2):
         for i in range(rank):
             part = _dot(basis[i], rest)
@@ -320,9 +323,11 @@ def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
             for j in range(d):
                 rest[j] -= part * basis[i, j]
     if rank == d:
-        rest[:] = 0.0
-    goal[: edges + 1] = 0.0
+        for j in range(d):
+            rest[j] = 0.0
     goal[0] = 1.0
+    for i in range(edges):
+        goal[i + 1] = 0.0
     for i in range(rank - 1, -1, -1):
         for k in range(i + 1, rank):
             heights[i] -= factor[i, k] * heights[k]

@@ -3,8 +3,7 @@
 Two situations, two ways. Where rows are sparse, any stationary distribution serves, so the chain is
 explored from one state until a closed class is found and only that class is solved
 (`stationary_sparse`), without subtractions and up to rounding. Rows may be worked out as the search
-meets
-their states: `meet` is implemented for each source of rows. Where rows are dense, last round's
+meets their states: `meet` is implemented for each source of rows. Where rows are dense, last round's
 distribution is nearly stationary and a few steps of the chain repair it (`stationary_dense`); the
 residual that remains is reported so that it can be charged to the guarantee.
 """
@@ -17,18 +16,16 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
-
-# Columns of the exploration scratch. The first two belong to a state; the others to the place of a
-# state in the order of discovery, so that a small search touches only the first few rows of them.
-STAMP, PLACE, STATE, LOWEST, NEXT_EDGE, PARENT = range(6)
-
-
-LARGE = 64
-"""Classes larger than this are solved by sweeps: elimination takes the cube of their size."""
-MOST_SWEEPS = 200
-"""Then elimination, after all; some 50 are the rule."""
-SETTLED = 16 * 2.220446049250313e-16
-"""‖πP − π‖₁ that counts as none: what rounding leaves."""
+from fullswap.kernels.settling import (
+    LARGE,
+    LOWEST,
+    NEXT_EDGE,
+    PARENT,
+    PLACE,
+    STAMP,
+    STATE,
+    settle,
+)
 
 
 def make_scratch(n: int) -> NDArray[np.int64]:
@@ -188,65 +185,6 @@ def recurrent_class(
     return size
 
 
-@kernel(short=True, error_model="numpy")
-def _settle(row_indices, row_weights, scratch, size, members, room, out):
-    """Gauss–Seidel sweeps on a class; whether ‖πP − π‖₁ ≤ SETTLED was reached.
-
-    π_i ← Σ_{j≠i} π_j·P_ji / Σ_{j≠i} P_ij, one state after the other. Nothing is subtracted. Room
-    (≥ 2·size·k + size,) takes weights of the edges into each state, the rates at which states are
-    left, and where the edges come from.
-    """
-    edges = row_indices.shape[1]
-    weights = room[: size * edges]
-    rates = room[size * edges : size * (edges + 1)]
-    sources = room[size * (edges + 1) : size * (2 * edges + 1)].view(np.int64)
-    for place in range(size):
-        scratch[members[place], PLACE] = place
-        scratch[place, NEXT_EDGE] = 0
-    # edges into a place lie from LOWEST to NEXT_EDGE: count them, leave room, put them there
-    for place in range(size):
-        state = members[place]
-        for edge in range(edges):
-            if row_weights[state, edge] > 0.0:
-                scratch[scratch[row_indices[state, edge], PLACE], NEXT_EDGE] += 1
-    used = 0
-    for place in range(size):
-        scratch[place, LOWEST] = used
-        used += scratch[place, NEXT_EDGE]
-        scratch[place, NEXT_EDGE] = scratch[place, LOWEST]
-    for place in range(size):
-        state = members[place]
-        rates[place] = 0.0
-        for edge in range(edges):
-            successor = row_indices[state, edge]
-            if row_weights[state, edge] > 0.0 and successor != state:
-                slot = scratch[scratch[successor, PLACE], NEXT_EDGE]
-                weights[slot] = row_weights[state, edge]
-                sources[slot] = place
-                scratch[scratch[successor, PLACE], NEXT_EDGE] = slot + 1
-                rates[place] += row_weights[state, edge]
-        out[place] = 1.0 / size
-    for sweep in range(MOST_SWEEPS):
-        total, residual = 0.0, 0.0
-        for place in range(size):
-            inflow = 0.0
-            for slot in range(scratch[place, LOWEST], scratch[place, NEXT_EDGE]):
-                inflow += out[sources[slot]] * weights[slot]
-            # every eighth sweep only measures
-            if sweep % 8 == 7:
-                residual += abs(inflow - out[place] * rates[place])
-            else:
-                out[place] = inflow / rates[place]
-                total += out[place]
-        if sweep % 8 == 7:
-            if residual <= SETTLED:
-                return True
-        else:
-            for place in range(size):
-                out[place] /= total
-    return False
-
-
 @kernel(error_model="numpy")
 def stationary_sparse(
     source,
@@ -310,7 +248,7 @@ def stationary_sparse(
 
     if size > LARGE and 2 * places_per_row + 1 <= size:
         room = dense.reshape(dense.size)
-        if _settle(row_indices, row_weights, scratch, size, members, room, out_weights):
+        if settle(row_indices, row_weights, scratch, size, members, room, out_weights):
             return size
     for position in range(size):
         scratch[members[position], PLACE] = position

@@ -124,7 +124,9 @@ class Stationary:
         from fullswap.kernels.stationary import make_scratch
 
         self.points, self.learner, self.rounding = points, learner, rounding
-        n, width = len(points), rounding(points[:1]).indices.shape[1]
+        n, width = len(points), getattr(rounding, "width", None)
+        if width is None:
+            width = rounding(points[:1]).indices.shape[1]
         self.bank = learner.init(n)
         # every learner starts at its own point, so every state starts as absorbing
         self.bank.targets[:] = points
