@@ -49,7 +49,7 @@ class Nearest:
 
     @cached_property
     def _tree(self) -> Any:
-        from fullswap.kernels.tree import nearest_search
+        from fullswap.kernels.near_points import nearest_search
 
         return nearest_search(self._points)
 

@@ -1,121 +1,113 @@
-"""The nearest of many points, exactly: a balanced tree of boxes, searched from the nearest one on.
+"""Rounds of the tree for losses a·‖x‖² + ⟨b, x⟩ + c.
 
-Points are halved along the longest side of their box, level by level, down to leaves of a few.
-Nodes are numbered as in a heap, the root 1, children 2k and 2k + 1. A box is left out if it is
-farther than the best point so far; its distance is computed as that of a point is, term by term,
-so that rounding never makes it too large. Among points equally near, the first wins.
-
-Symbols: low, high (2·leaves, A) boxes of the nodes · start (leaves + 1,) where a leaf's points
-begin in points (n, A), and their indices in the grid · nodes, bounds (depth,): what waits.
+Symbols: state = (points (N, A) of the N nodes in play, slopes (N, A) their sums of gradients,
+places (2, N): rounds played in the node, and which child of its parent it is) · plan = (sizes (N,),
+rates (N,), shrinking, start (A,)), see ``fullswap.theorems.tree`` · shape: the set, see
+``fullswap.kernels.shapes`` · loss (A + 2,) = [a, b_1, …, b_A, c].
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.events import implements
-from fullswap.kernels.searching import locate
-
-LEAF = 8
-"""Most points of a leaf: to look at one takes about as long as at a box."""
+from fullswap.kernels.shapes import project
 
 
-class NearestSearch(NamedTuple):
-    """Arrays as above."""
+@kernel
+def tree_learn(state, plan, shape, loss):
+    """One round; return the highest level whose node is new (levels count from 0)."""
+    points, slopes, places = state
+    sizes, rates, shrinking, start = plan
+    levels, width = points.shape
+    fresh = levels
+    for k in range(levels - 1, -1, -1):
+        for j in range(width):
+            slopes[k, j] += 2.0 * loss[0] * points[k, j] + loss[j + 1]
+        places[0, k] += 1
+        if places[0, k] == sizes[k]:
+            fresh = k
+    # the last level ends every round; nodes below one that ends do so too
+    step = rates[fresh] / sizes[fresh]
+    if shrinking:
+        step /= places[1, fresh] + 1
+    for j in range(width):
+        points[fresh, j] -= step * slopes[fresh, j]
+    project(shape, points[fresh])
+    places[1, fresh] += 1
+    for k in range(fresh, levels):
+        places[0, k] = 0
+        if k > fresh:
+            places[1, k] = 0
+        for j in range(width):
+            slopes[k, j] = 0.0
+            if k > fresh:
+                points[k, j] = start[j]
+    return fresh
 
-    low: np.ndarray
-    high: np.ndarray
-    start: np.ndarray
-    points: np.ndarray
-    grid_indices: np.ndarray
-    nodes: np.ndarray
-    bounds: np.ndarray
+
+@kernel
+def _same(x, y):
+    for j in range(x.shape[0]):
+        if x[j] != y[j]:
+            return False
+    return True
 
 
-def nearest_search(points: NDArray) -> NearestSearch:
-    """The tree of points (n, A).
+@kernel
+def tree_run(state, plan, shape, losses, nodes, labels, weights):
+    """Play the rounds of `losses` (T, A + 2); return how many nodes there were.
 
-    Examples
-    --------
-    >>> tree = nearest_search(np.arange(40.0)[:, None])
-    >>> nearest_one(tree, np.array([7.2]))
-    7
+    `nodes` (m, A) receives their points in the order in which they came into play, `labels` and
+    `weights` (T, N) which of them each round mixes, equal points counted once (weight 0 beyond
+    them). Empty arrays record nothing.
     """
-    n, width = points.shape
-    depth = max(0, int(np.ceil(np.log2(n / LEAF))))
-    low, high = np.empty((2, 2 << depth, width))
-    low[0], high[0] = np.inf, -np.inf  # no node
-    order = np.arange(n)
-    for level in range(depth + 1):
-        start = (np.arange((1 << level) + 1) * n) >> level
-        here = slice(1 << level, 2 << level)
-        low[here] = np.minimum.reduceat(points[order], start[:-1])
-        high[here] = np.maximum.reduceat(points[order], start[:-1])
-        if level < depth:
-            sides = high[here] - low[here]
-            axis = sides.argmax(axis=1)
-            node = np.repeat(np.arange(1 << level), np.diff(start))
-            # any order within half a node will do, so that this may be rough
-            along = points[order, axis[node]] - low[here][node, axis[node]]
-            share = along / np.where(sides.max(axis=1) > 0.0, sides.max(axis=1), 1.0)[node]
-            order = order[np.argsort(node + 0.5 * share, kind="stable")]
-    nodes, bounds = np.empty(depth + 1, np.int64), np.empty(depth + 1)
-    sorted_points = np.array(points[order], dtype=float, order="C")
-    return NearestSearch(low, high, start, sorted_points, order, nodes, bounds)
+    points = state[0]
+    levels, width = points.shape
+    rows = np.arange(levels)
+    kept = labels.shape[0] > 0
+    count = 0
+    if kept:
+        for k in range(levels):
+            for j in range(width):
+                nodes[k, j] = points[k, j]
+        count = levels
+    for t in range(losses.shape[0]):
+        if kept:
+            size = 0
+            for k in range(levels):
+                place = 0
+                while place < size and not _same(nodes[labels[t, place]], points[k]):
+                    place += 1
+                if place == size:
+                    labels[t, size] = rows[k]
+                    size += 1
+                weights[t, place] += 1.0
+            for place in range(size):
+                weights[t, place] /= levels
+        fresh = tree_learn(state, plan, shape, losses[t])
+        if kept and t + 1 < losses.shape[0]:
+            for k in range(fresh, levels):
+                rows[k] = count
+                for j in range(width):
+                    nodes[count, j] = points[k, j]
+                count += 1
+    return count
 
 
 @kernel
-def _square_to_box(low, high, q):
-    square = 0.0
-    for j in range(q.shape[0]):
-        way = max(low[j] - q[j], q[j] - high[j])
-        if way > 0.0:
-            square += way * way
-    return square
-
-
-@kernel
-def nearest_one(search, q):
-    """Index of the grid point nearest to q (A,); of several, the smallest index."""
-    leaves = search.start.shape[0] - 1
-    best, index = np.inf, 0
-    node, waiting = 1, 0
-    while True:
-        while node < leaves:
-            near, far = 2 * node, 2 * node + 1
-            to_near = _square_to_box(search.low[near], search.high[near], q)
-            to_far = _square_to_box(search.low[far], search.high[far], q)
-            if to_far < to_near:
-                near, far = far, near
-                to_near, to_far = to_far, to_near
-            if to_far <= best:
-                search.nodes[waiting] = far
-                search.bounds[waiting] = to_far
-                waiting += 1
-            if to_near > best:
-                break
-            node = near
-        if node >= leaves:
-            leaf = node - leaves
-            for k in range(search.start[leaf], search.start[leaf + 1]):
-                square = 0.0
-                for j in range(q.shape[0]):
-                    way = search.points[k, j] - q[j]
-                    square += way * way
-                place = search.grid_indices[k]
-                if square < best or (square == best and place < index):
-                    best, index = square, place
-        while waiting > 0 and search.bounds[waiting - 1] > best:
-            waiting -= 1
-        if waiting == 0:
-            return index
-        waiting -= 1
-        node = search.nodes[waiting]
-
-
-@implements(locate, NearestSearch)
-def _locate_nearest(search, q, indices, weights):
-    indices[0] = nearest_one(search, q)
-    weights[0] = 1.0
+def tree_tally(nodes, labels, weights, losses, rows, weights_sum, sums, recommended):
+    """Add the rounds to a tally, in which node i has the row rows[i]."""
+    width = nodes.shape[1]
+    for t in range(losses.shape[0]):
+        for place in range(labels.shape[1]):
+            g = weights[t, place]
+            if g > 0.0:
+                node, s = nodes[labels[t, place]], rows[labels[t, place]]
+                square, inner = 0.0, 0.0
+                for j in range(width):
+                    square += node[j] * node[j]
+                    inner += node[j] * losses[t, j + 1]
+                weights_sum[s] += g
+                for j in range(width + 2):
+                    sums[s, j] += g * losses[t, j]
+                value = losses[t, 0] * square + inner + losses[t, width + 1]
+                recommended[s] += g * value

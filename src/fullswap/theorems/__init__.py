@@ -22,11 +22,13 @@ from fullswap.theorems.nets import NETS
 from fullswap.theorems.premises import Constants, Geometry
 from fullswap.theorems.recalibration import RECALIBRATION
 from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
+from fullswap.theorems.tree import TREES
 
 LEDGER: dict[str, Result[Any]] = by_name(
     ROWS,
     MULTISCALE,
     NETS,
+    TREES,
     LEARNING,
     ANYTIME,
     MEANS,
