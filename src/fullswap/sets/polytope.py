@@ -77,6 +77,11 @@ class Polytope(ConvexSetBase):
         """Extreme points, shape (v, A), in the order in which they were given."""
         return self._vertices
 
+    @property
+    def facets(self) -> tuple[Array, Array]:
+        """Normals (f, A) and offsets (f,): ⟨normal, (x − center)/diameter⟩ <= offset inside."""
+        return self._normals, self._offsets
+
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Polytope:
         """Return the polytope {scale·x + shift}."""
         factor, offset = self._moving(scale, shift)
