@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
 from typing import final
 
 import numpy as np
@@ -54,6 +56,10 @@ class AffineMaps(ABC):
         matrix: Points = self.basis @ phi[:, :-1] @ self.basis.T
         return matrix, self.origin + self.unit * (self.basis @ phi[:, -1]) - matrix @ self.origin
 
+    def parts(self) -> Sequence[tuple[slice, AffineMaps]]:
+        """Rows of Φ that are free of one another, each with what they may be: here all in one."""
+        return [(slice(None), self)]
+
     @abstractmethod
     def least(self, cost: Points) -> Points:
         """Φ of the smallest ⟨Φ, cost⟩, both of shape (d, d + 1)."""
@@ -69,6 +75,15 @@ class BoxMaps(AffineMaps):
         half = (high - low) / 2 / self.unit
         self.most: Points = half[:, None] / np.append(half, 1.0)
         """Largest entries of Φ that are possible if all others in their row are 0."""
+
+    def parts(self) -> Sequence[tuple[slice, AffineMaps]]:
+        """Every row on its own."""
+        return [(slice(j, j + 1), self._row(j)) for j in range(len(self.most))]
+
+    def _row(self, j: int) -> BoxMaps:
+        alone = copy(self)
+        alone.most = self.most[j : j + 1]
+        return alone
 
     def least(self, cost: Points) -> Points:
         """The entry with the largest effect."""

@@ -117,7 +117,11 @@ def _minimum(
     if size <= FLAT * scale:
         return maps.least(cost), 0.0
     if curvatures[0] >= -FLAT * size:
-        return _convex_minimum(maps, squares, cost, start, scale)
+        best, missing = np.empty_like(start), 0.0
+        for rows, part in maps.parts():
+            best[rows], gap = _convex_minimum(part, squares, cost[rows], start[rows], scale)
+            missing += gap
+        return best, missing
     if curvatures[-1] <= FLAT * size and isinstance(maps, BoxMaps):
         return maps.least_concave(squares, cost), 0.0
     rule = (
