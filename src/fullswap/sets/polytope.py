@@ -93,6 +93,11 @@ class Polytope(ConvexSetBase):
         facets = (np.array(self._normals, order="C"), np.array(self._offsets))
         return PolytopeShape(corners, *facets, self._rounding)
 
+    @property
+    def facets(self) -> tuple[Array, Array]:
+        """Normals (f, A) and offsets (f,): ⟨normal, (x − center)/diameter⟩ <= offset inside."""
+        return self._normals, self._offsets
+
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Polytope:
         """Return the polytope {scale·x + shift}."""
         factor, offset = self._moving(scale, shift)

@@ -283,7 +283,8 @@ class FullSwapLearner:
 
     def _allowed(self, actions: Any) -> Vector:
         if not isinstance(self._view, LineView):
-            checks.refuse("action_set", "have dimension 1 with actions", self.action_set.dim)
+            rule = "have dimension 1 with actions (the paper leaves more dimensions open)"
+            checks.refuse("action_set", rule, self.action_set.dim)
         array = checks.floats("actions", actions)
         if array.ndim == 1 and self.action_set.ambient_dim == 1:
             array = array[:, None]

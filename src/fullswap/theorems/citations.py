@@ -45,6 +45,12 @@ CITATIONS: dict[str, str] = {
     "BS07": "Bröcker and Smith, Increasing the reliability of reliability diagrams (2007)",
     "BM07": "Blum and Mansour, From external to internal regret, JMLR 8 (2007)",
     "CBL06": "Cesa-Bianchi and Lugosi, Prediction, Learning, and Games (2006)",
+    "MMSS22": "Mansour, Mohri, Schneider, Sivan, Strategizing against learners in Bayesian games, "
+    "COLT 2022",
+    "FP23": "Farina and Pipis, Polynomial-time linear-swap regret minimization in "
+    "imperfect-information sequential games, NeurIPS 2023",
+    "DFFPS24": "Daskalakis, Farina, Fishelson, Pipis, Schneider, Efficient learning and "
+    "computation of linear correlated equilibrium in general convex games (2024)",
     "Z03": "Zinkevich, Online convex programming, ICML 2003",
     "TBJB15": "Tammelin, Burch, Johanson, Bowling, Solving heads-up limit hold'em, IJCAI 2015",
     "V39": "Ville, Étude critique de la notion de collectif (1939)",
