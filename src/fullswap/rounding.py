@@ -17,7 +17,7 @@ from fullswap.losses import as_points
 
 
 class Nearest:
-    """All weight on the nearest grid point; costs at most L·r. [FKO25, Lemma NH].
+    """All weight on the nearest grid point; costs at most L·r. [FKO25, Lemma 13].
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Nearest:
 
 
 class Barycentric:
-    """Mean-preserving split over one simplex after projection to the hull. [FKO25, Algorithm BH].
+    """Mean-preserving split over one simplex after projection to the hull. [FKO25, Algorithm 4].
 
     On a line these are the two neighbours. Costs at most L·h + β·V/2 on smooth losses.
 
@@ -87,7 +87,7 @@ class Barycentric:
 
 
 def neighbours(grid: Grid) -> Barycentric:
-    """The barycentric rounding of a line: at most two neighbours, lossless. [FKO25, Lemma KH]."""
+    """The barycentric rounding of a line: at most two neighbours, lossless. [FKO25, Lemma 17]."""
     if np.linalg.matrix_rank(grid.points[1:] - grid.points[0]) > 1:
         checks.refuse("grid", "lie on a line (d = 1)", grid)
     return Barycentric(grid)
