@@ -12,7 +12,8 @@ from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.extensive.tree import Tree, from_tree
 from fullswap.games.files import parse, read
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
-from fullswap.games.learner import MixedAction, StructuredLearner
+from fullswap.games.learner import StructuredLearner
+from fullswap.games.player import MixedAction, Player, as_player
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.solve import solve
@@ -25,6 +26,7 @@ __all__ = [
     "Gap",
     "MixedAction",
     "Paraboloid",
+    "Player",
     "Product",
     "Region",
     "SequenceForm",
@@ -33,6 +35,7 @@ __all__ = [
     "Sum",
     "Tree",
     "Vectors",
+    "as_player",
     "decompose",
     "from_matrices",
     "from_sequence_form",

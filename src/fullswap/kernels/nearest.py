@@ -38,6 +38,21 @@ def nearest_points(corners, points):
 
 
 @kernel
+def nearest_mixtures(corners, points):
+    """The same as convex weights: corners (m, d + 1) and their weights (m, d + 1), 0 if unused."""
+    m, d = points.shape
+    out = np.empty(d)
+    chosen, shares = np.zeros((m, d + 1), np.int64), np.zeros((m, d + 1))
+    vectors, matrices, indices = _scratch(d)
+    for row in range(m):
+        vectors[0] = 0.0
+        indices[0] = 0
+        _walk(corners, points[row], out, vectors, matrices, indices)
+        chosen[row], shares[row] = indices[0], vectors[0]
+    return chosen, shares
+
+
+@kernel
 def project_rows(points, center, diameter, corners, normals, offsets, rounding):
     """Replace rows outside of a polytope by its nearest points, in place; the others stay.
 
@@ -80,7 +95,11 @@ def _dot(first, second):
 
 @kernel
 def _walk(corners, point, nearest, vectors, matrices, indices):
-    """Write the point of conv(corners) nearest to ``point``; return the number of steps."""
+    """Write the point of conv(corners) nearest to ``point``; return the number of steps.
+
+    Its convex weights are left in the first row of ``vectors``, their corners in that of
+    ``indices``; corners of weight 0 mean nothing.
+    """
     d = point.shape[0]
     weights, goal, heights, rest = vectors[0], vectors[1], vectors[2], vectors[3, :d]
     basis, factor = matrices[0], matrices[1]
@@ -121,6 +140,7 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
         for i in range(size):
             total += weights[i] * corners[active[i], j]
         nearest[j] = total
+    weights[size:] = 0.0
     return steps
 
 
