@@ -13,6 +13,7 @@ from fullswap.games.extensive.tree import Tree, from_tree
 from fullswap.games.files import parse, read
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 from fullswap.games.learner import StructuredLearner
+from fullswap.games.membership import decompose_by_membership
 from fullswap.games.player import MixedAction, Player, as_player
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 from fullswap.games.regions import Paraboloid, Region
@@ -37,6 +38,7 @@ __all__ = [
     "Vectors",
     "as_player",
     "decompose",
+    "decompose_by_membership",
     "from_matrices",
     "from_sequence_form",
     "from_tensor",
