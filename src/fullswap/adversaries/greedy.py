@@ -65,8 +65,7 @@ class Greedy(Adversary):
         """The same with the minimum over the probes."""
         held = np.zeros((len(labels), len(self.pool)))
         for j, loss in enumerate(self.pool):
-            if id(loss) in self.tally.others:
-                held[:, j] = self.tally.others[id(loss)][1][labels]
+            held[:, j] = self.tally.weights_under(loss)[labels]
         here = np.column_stack([loss.value(mixture.points) for loss in self.pool])
         incurred = (held * here).sum(axis=1)[:, None] + mixture.weights[:, None] * here
         now = mixture.weights[:, None, None] * self._at_probes

@@ -27,8 +27,14 @@ class Tally:
         self.recommended: Vector = np.zeros(0)
         """Σ_t x_t[s]·ℓ_t(q_{s,t}), where a learner reports its recommendations."""
         self.others: dict[int, tuple[Loss, Vector]] = {}
-        """Losses that are no quadratics by their id, with the weight of each point under them."""
+        """Losses that are no quadratics by their id, with the weights under them of the points that
+        were known when they were last met; see ``weights_under``."""
         self._indices: dict[bytes, int] = {}
+        self._room: dict[str, Points | Vector] = {}
+        """Arrays of which the public ones are the beginnings, with room to grow."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_room": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -41,17 +47,27 @@ class Tally:
         indices = [self._indices.setdefault(key, len(self._indices)) for key in keys]
         missing = len(self._indices) - len(self.points)
         if missing:
+            known = len(self.points)
             fresh = {index: row for index, row in zip(indices, points, strict=True)}
-            rows = [fresh[len(self.points) + i] for i in range(missing)]
-            self.points = np.vstack((self.points, rows))
-            self.weights = np.append(self.weights, np.zeros(missing))
-            self.recommended = np.append(self.recommended, np.zeros(missing))
-            self.sums = np.vstack((self.sums, np.zeros((missing, self.sums.shape[1]))))
-            self.others = {
-                key: (loss, np.append(weights, np.zeros(missing)))
-                for key, (loss, weights) in self.others.items()
-            }
+            for name in ("points", "weights", "recommended", "sums"):
+                setattr(self, name, self._longer(name, missing))
+            self.points[known:] = [fresh[known + i] for i in range(missing)]
         return np.array(indices, dtype=np.int64)
+
+    def _longer(self, name: str, more: int) -> Any:
+        """The array with so many more rows of zeros; copied only when its room doubles."""
+        array, room = getattr(self, name), self._room.get(name)
+        size = len(array) + more
+        if room is None or array.base is not room or size > len(room):
+            room = self._room[name] = np.zeros((max(size, 2 * len(array)), *array.shape[1:]))
+            room[: len(array)] = array
+        return room[:size]
+
+    def weights_under(self, loss: Loss) -> Vector:
+        """Weight of every point under a loss that is no quadratic, shape (P,)."""
+        met = self.others[id(loss)][1] if id(loss) in self.others else np.zeros(0)
+        # points that came after the loss was last met have no entry yet
+        return np.append(met, np.zeros(len(self.points) - len(met)))
 
     def add(self, indices: Indices, weights: Vector, loss: Loss) -> None:
         """One round: distinct rows with their weights, and the loss they met."""
@@ -61,9 +77,10 @@ class Tally:
             add_to_tally(self.weights, self.sums, indices, weights, loss.coefficients)
             return
         self.weights[indices] += weights
-        # the loss stays here, so its id cannot be given to another one meanwhile
-        under_loss = self.others.setdefault(id(loss), (loss, np.zeros(len(self.points))))[1]
+        under_loss = self.weights_under(loss)
         under_loss[indices] += weights
+        # the loss stays here, so its id cannot be given to another one meanwhile
+        self.others[id(loss)] = (loss, under_loss)
 
     @classmethod
     def from_record(cls, record: Record) -> Tally:
@@ -109,7 +126,7 @@ class Tally:
         """Σ_t x_t[s]·ℓ_t(s) of every point, shape (P,)."""
         total = _quadratic_values(self.sums, self.points)
         for loss, weights in self.others.values():
-            met = weights > 0
+            met = np.flatnonzero(weights > 0)
             total[met] += weights[met] * loss.value(self.points[met])
         return total
 
@@ -118,7 +135,7 @@ class Tally:
         sums = np.broadcast_to(self.sums[row], (len(points), self.sums.shape[1]))
         total = _quadratic_values(sums, points)
         for loss, weights in self.others.values():
-            if weights[row] > 0:
+            if row < len(weights) and weights[row] > 0:
                 total += weights[row] * loss.value(points)
         return total
 
@@ -126,7 +143,7 @@ class Tally:
         """Σ_t x_t[s]·ℓ_t(x) of every point s at every x, shape (P, m)."""
         total: Points = self.sums @ quadratic_features(points).T
         for loss, weights in self.others.values():
-            total += np.outer(weights, loss.value(points))
+            total[: len(weights)] += np.outer(weights, loss.value(points))
         return total
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.protocols import Points, Vector
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.base.records import Record
 from fullswap.losses import QuadraticFamily
+from fullswap.metrics.tally import Tally
 from fullswap.template.rules import Crossing, Stationary
+from fullswap.template.tree import TreeRule
 
 if TYPE_CHECKING:
     from fullswap.template.learner import FullSwapLearner
@@ -45,21 +47,31 @@ def run_losses(learner: FullSwapLearner, losses: Any, record: bool) -> Record | 
         rule = learner._rule
         if isinstance(rule, Crossing) or (isinstance(rule, Stationary) and rule.mesh is not None):
             return _run_compiled(learner, rows, record)
+        if isinstance(rule, TreeRule) and rule.shape is not None:
+            return _run_compiled(learner, rows, record)
         losses = [QuadraticFamily(row) for row in rows]
+    known = _known_points(learner)
     indices: list[Any] = []
     weights: list[Vector] = []
     for loss in losses:
         mixture = learner.play()
-        learner.observe(loss)
         if record:
-            indices.append(mixture.indices)
+            labels = mixture.indices
+            indices.append(known.indices_of(mixture.points) if labels is None else labels)
             weights.append(mixture.weights)
+        learner.observe(loss)
     if not record:
         return None
     context = {**learner.context, "losses": losses if rows is None else rows}
-    return Record.of_rows(
-        learner.points, indices, weights, action_set=learner.action_set, **context
-    )
+    points = learner.points if known is learner._tally else known.points
+    return Record.of_rows(points, indices, weights, action_set=learner.action_set, **context)
+
+
+def _known_points(learner: FullSwapLearner) -> Tally:
+    """Who labels the points: the learner's tally, but where points move and it keeps none."""
+    if learner._track or not learner.plan.kind.moving:
+        return learner._tally
+    return Tally(learner.action_set.ambient_dim)
 
 
 def _run_compiled(learner: FullSwapLearner, rows: Points, record: bool) -> Record | None:
@@ -69,13 +81,15 @@ def _run_compiled(learner: FullSwapLearner, rows: Points, record: bool) -> Recor
     if broken is not None:
         learner._warn(broken[1], stacklevel=5)
         learner._note(broken[1], learner.rounds + broken[0] + 1)
+    known = _known_points(learner)
     labels, weights, done = [], [], 0
     while done < len(inner):
         stop = min(len(inner), done + learner._rounds_on_this_grid())
-        known, rule = learner._labels, cast(Crossing | Stationary, learner._rule)
-        played, where, shares, gained = rule.run(inner[done:stop], record)
-        learner._absorb(*gained, played)
-        labels.append(known[where])
+        if isinstance(learner._rule, TreeRule):
+            played, where, shares = _tree_stretch(learner, inner[done:stop], record, known)
+        else:
+            played, where, shares = _grid_stretch(learner, inner[done:stop], record)
+        labels.append(where)
         weights.append(shares)
         done += played
     if not record:
@@ -83,7 +97,35 @@ def _run_compiled(learner: FullSwapLearner, rows: Points, record: bool) -> Recor
     width = max((part.shape[1] for part in weights), default=1)
     indices, shares = _stacked(labels, width, np.int64), _stacked(weights, width, np.float64)
     context = {**learner.context, "losses": rows, "action_set": learner.action_set}
-    return Record(learner.points, indices, shares, **context)
+    points = learner.points if known is learner._tally else learner._outward(known.points)
+    return Record(points, indices, shares, **context)
+
+
+def _grid_stretch(
+    learner: FullSwapLearner, rows: Points, record: bool
+) -> tuple[int, Indices, Vector]:
+    """Rounds played on a grid that stays, with the labels and weights of their supports."""
+    known, rule = learner._labels, cast(Crossing | Stationary, learner._rule)
+    assert known is not None
+    played, where, shares, gained = rule.run(rows, record)
+    learner._absorb(*gained, played)
+    return played, known[where], shares
+
+
+def _tree_stretch(
+    learner: FullSwapLearner, rows: Points, record: bool, known: Tally
+) -> tuple[int, Indices, Vector]:
+    """The same for points that move: they get their labels from what was played."""
+    from fullswap.kernels.tree import tree_tally
+
+    rule, tally = cast(TreeRule, learner._rule), learner._tally
+    played, nodes, where, shares = rule.run(rows, record or learner._track)
+    places = known.indices_of(nodes)
+    if learner._track:
+        sums = tally.weights, tally.sums, tally.recommended
+        tree_tally(nodes, where, shares, rows[:played], places, *sums)
+    learner._advance(played)
+    return played, np.where(shares > 0, places[where], 0) if record else where, shares
 
 
 def _stacked(parts: list[Any], width: int, kind: type) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +22,8 @@ from fullswap.theorems.learning import NearlyStronglyConvex, residual_allowance
 
 SHOWN_ROUNDS = 100_000
 """Plans without a horizon are compared, and explained, at so many rounds."""
+LITTLE = 0.5
+"""A guarantee above this share of the trivial one is called little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,8 @@ class Row(ABC):
     """Whether it is considered only where it is asked for."""
     has_learners: ClassVar[bool] = True
     """Whether it is played by sub-learners at the grid points."""
+    moving: ClassVar[bool] = False
+    """Whether its points move from round to round; its grid holds those it starts from."""
     rules: ClassVar[tuple[str, ...]] = ("crossing", "stationary")
 
     @property
@@ -87,6 +92,25 @@ class Row(ABC):
     @abstractmethod
     def start(self, plan: Plan, grid: Grid) -> Rule:
         """The rule that plays the plan on a grid, nothing learnt yet."""
+
+    def extent(self, grid: Grid) -> str:
+        """How many points are in play, in words."""
+        return f"{len(grid):,} points"
+
+    def details(self, plan: Plan, rounds: int) -> Iterator[str]:
+        """Sentences about what is played in the last of so many rounds, for ``explain``."""
+        grid = plan.grid_at(rounds - 1)
+        solver = " + tolerance of the solver" if plan.over_grid else ""
+        yield (
+            f"That is min(B·T, rounding {plan.rounding_cost(rounds):.6g} + learning{solver}); "
+            f"a loss varies by at most B = L·D = {plan.constants.loss_range:.6g} over the set."
+        )
+        yield (
+            f"Grid: {len(grid)} points, mesh {grid.mesh:.6g}, covering radius "
+            f"{grid.covering_radius:.6g}, hull distance {grid.hull_distance:.6g}, "
+            f"simplex variance {grid.variance:.6g}."
+        )
+        yield f"At its points: {plan.learner}; rounding: {plan.rounding}; rule: {plan.rule}."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,10 +137,12 @@ class Plan:
     remark: str = ""
 
     def __repr__(self) -> str:
-        rounds = self.horizon or SHOWN_ROUNDS
+        rounds, share = self.horizon or SHOWN_ROUNDS, ""
+        if self.share > LITTLE:
+            share = f", {_percent(self.share)} of the most possible"
         return (
-            f"<Plan: {self.row}, {self.learner}, {self.grid_at(0).geometry.size:,} points; regret "
-            f"of at most {self.bound(rounds):.4g} in {rounds:,} rounds>"
+            f"<Plan: {self.row}, {self.learner}, {self.kind.extent(self.grid_at(0))}; regret "
+            f"of at most {self.bound(rounds):.4g} in {rounds:,} rounds{share}>"
         )
 
     @property
@@ -132,6 +158,8 @@ class Plan:
     @property
     def deviates_on_grid(self) -> bool:
         """Whether the grid points alone are the deviations that learning is measured against."""
+        if self.kind.moving:
+            return False
         return self.sub_learner is None or self.over_grid or self.kind.linearised
 
     @property
@@ -147,7 +175,7 @@ class Plan:
         return cost.ratio if isinstance(cost, NearlyStronglyConvex) else math.nan
 
     def grid_at(self, round_index: int) -> Grid:
-        """The grid in play."""
+        """The grid in play; where points move, those that they start from."""
         level = self.level if self.schedule is None else self.schedule.level(round_index)
         return self.grids.grid(level)
 
@@ -173,26 +201,43 @@ class Plan:
             total += residual_allowance(self.constants.loss_range, size, rounds)
         return min(self.constants.loss_range * rounds, total)
 
+    @property
+    def share(self) -> float:
+        """The bound for the horizon (or 10⁵ rounds) as a share of the trivial B·T."""
+        rounds = self.horizon or SHOWN_ROUNDS
+        return self.bound(rounds) / (self.constants.loss_range * rounds)
+
+    @property
+    def caution(self) -> str:
+        """A sentence that says so where little is promised, else nothing."""
+        if self.share <= LITTLE:
+            return ""
+        rivals = {row for row, _, _ in self.considered} - {self.row}
+        which = f"the best row is {self.row}" if rivals else f"the row is {self.row}"
+        cure = (
+            "more rounds help"
+            if self.action_set.dim == 1
+            else "more rounds or fewer dimensions help"
+        )
+        return (
+            f"Little is promised here: {_percent(self.share)} of the most that can be lost, "
+            f"B·T with B = {self.constants.loss_range:.6g}; {which}; {cure} help."
+        )
+
     def promise(self) -> str:
-        """What is guaranteed for the horizon."""
+        """What is guaranteed for the horizon, and whether that is little."""
         rounds = self.horizon or SHOWN_ROUNDS
         which = f"{rounds:,} rounds" if self.horizon else f"any horizon, such as {rounds:,} rounds"
-        return f"Guaranteed for {which}: regret of at most {self.bound(rounds):.6g} in total."
+        most = f"Guaranteed for {which}: regret of at most {self.bound(rounds):.6g} in total."
+        return f"{most} {self.caution}".rstrip()
 
     def explain(self) -> str:
         """What was chosen and why, in words and numbers."""
         rounds = self.horizon or SHOWN_ROUNDS
-        grid = self.grid_at(rounds - 1)
-        solver = " + tolerance of the solver" if self.over_grid else ""
         lines = [
             f"Assumes {self.theorem.assumption} (row: {self.row}) [{self.theorem.citation}].",
             self.promise(),
-            f"That is min(B·T, rounding {self.rounding_cost(rounds):.6g} + learning{solver}); "
-            f"a loss varies by at most B = L·D = {self.constants.loss_range:.6g} over the set.",
-            f"Grid: {len(grid)} points, mesh {grid.mesh:.6g}, covering radius "
-            f"{grid.covering_radius:.6g}, hull distance {grid.hull_distance:.6g}, "
-            f"simplex variance {grid.variance:.6g}.",
-            f"At its points: {self.learner}; rounding: {self.rounding}; rule: {self.rule}.",
+            *self.kind.details(self, rounds),
         ]
         others = [c for c in self.considered if c[:2] != (self.row, self.learner)]
         if others:
@@ -218,6 +263,11 @@ class Plan:
             "level": self.level if self.schedule is None else None,
             "ratio": None if math.isnan(self.ratio) else self.ratio,
             "guaranteed": self.bound(self.horizon or SHOWN_ROUNDS),
+            "share": self.share,
             "considered": [list(candidate) for candidate in self.considered],
             "remark": self.remark,
         }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

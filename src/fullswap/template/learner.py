@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
-from fullswap.base.protocols import Loss, Mixture, Points, Vector
+from fullswap.base.protocols import Indices, Loss, Mixture, Points, Vector
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate, Quantity
 from fullswap.grids import Grid, ends
@@ -18,7 +18,7 @@ from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
 from fullswap.metrics.regret import minima, report
 from fullswap.metrics.tally import Tally
 from fullswap.sets import ConvexSetBase
-from fullswap.template.choice import Plan, Row
+from fullswap.template.choice import LITTLE, Plan, Row
 from fullswap.template.plan import plan
 from fullswap.template.rules import Rule
 from fullswap.template.views import LineView, view_of
@@ -41,7 +41,9 @@ class FullSwapLearner:
         A row of the table, a key of ``fullswap.theorems.THEOREMS``. By default the applicable
         row with the smallest bound. Or "convex" (d = 1, convex losses, known horizon):
         multi-scale binning, Õ(√T) with large constants, on request only. Beyond about 130,000
-        rounds γ stays at 1/512, and L·D·T/256, a part of the bound, outgrows √T.
+        rounds γ stays at 1/512, and L·D·T/256, a part of the bound, outgrows √T. Or "tree"
+        (convex losses), whose points move and whose bound does not know the dimension: taken by
+        itself where that is the smallest, from about d = 5 on.
     mesh : float or None
         Spacing of the grid. By default the one that minimises the bound; for "convex", γ·D with
         γ near 1/(2√T), for small measured regret.
@@ -96,7 +98,7 @@ class FullSwapLearner:
         self._level = 0
         self._grid: Grid = self.plan.grid_at(0)
         self._rule: Rule = self.plan.start(self._grid)
-        self._labels = self._tally.indices_of(self._grid.points)
+        self._labels = self._labels_of_grid()
         self._probes, self._probes_suffice = _probes(self._inner)
         self._tangent = self._inner.frame[1]
         self._pending: tuple[Any, Vector] | None = None
@@ -111,9 +113,11 @@ class FullSwapLearner:
 
     def __repr__(self) -> str:
         planned = "" if self.horizon is None else f" of {self.horizon:,}"
+        little = "; little is promised" if self.plan.share > LITTLE else ""
+        extent = self.plan.kind.extent(self.grid)
         return (
-            f"<FullSwapLearner: {self.row}, {len(self.grid):,} points of {self.action_set!r}; "
-            f"{self.rounds:,}{planned} rounds>"
+            f"<FullSwapLearner: {self.row}, {extent} of {self.action_set!r}; "
+            f"{self.rounds:,}{planned} rounds{little}>"
         )
 
     # --- what was chosen ------------------------------------------------------------------
@@ -125,12 +129,12 @@ class FullSwapLearner:
 
     @property
     def mesh(self) -> float:
-        """Spacing of the grid in play."""
+        """Spacing of the grid in play; where points move, the radius of the set around it."""
         return self._grid.mesh
 
     @property
     def grid(self) -> Grid:
-        """The grid in play, in the set's own coordinates."""
+        """The grid in play, in the set's own coordinates; where points move, their start."""
         return self._grid
 
     @property
@@ -145,7 +149,10 @@ class FullSwapLearner:
 
     @property
     def points(self) -> Points:
-        """Every point played so far or in the grid, by label, shape (P, A)."""
+        """Every point played so far or in the grid, by label, shape (P, A).
+
+        With ``track=False`` points that move are not kept: mixtures then carry no labels.
+        """
         return self._outward(self._tally.points)
 
     def explain(self) -> str:
@@ -157,14 +164,14 @@ class FullSwapLearner:
     def play(self) -> Mixture:
         """Mixture of this round; the same until a loss is observed."""
         indices, weights = self._mix()
-        points = self._outward(self._grid.points[indices])
-        return Mixture(points, weights, self._labels[indices])
+        points = self._outward(self._rule.points[indices])
+        return Mixture(points, weights, self._labels_at(indices))
 
     def observe(self, loss: Loss) -> None:
         """Learn from the loss of this round."""
         seen = self._seen(loss)
         indices, weights = self._mix()
-        support = self._grid.points[indices]
+        support, labels = self._rule.points[indices], self._labels_at(indices)
         broken = self._violation(seen)
         if not isinstance(seen, QuadraticFamily):
             seen.value(support)  # what the certificate will ask for must not fail then
@@ -175,7 +182,6 @@ class FullSwapLearner:
         if broken:
             self._note(broken, self.rounds + 1)
         if self._track:
-            labels = self._labels[indices]
             self._tally.add(labels, weights, seen)
             self._tally.recommended[labels] += weights * lost
         self._advance(1)
@@ -184,7 +190,8 @@ class FullSwapLearner:
         """Play against losses fixed in advance: rows of coefficients (T, A + 2), or a sequence.
 
         The same numbers as the loop of play and observe. Coefficient rows on a line run in one
-        compiled loop, and so they do on the Kuhn grid of a box or simplex under gradient descent.
+        compiled loop, and so they do on the Kuhn grid of a box or simplex under gradient descent,
+        and in a tree over a box, simplex or ball.
         ``record=True`` gives the record.
         """
         from fullswap.template.batch import run_losses
@@ -221,7 +228,7 @@ class FullSwapLearner:
         tally = self._tally
         if self.plan.deviates_on_grid:
             # rounding a deviation to the grid in play is paid for by δ, so its points suffice
-            best = tally.at_all(self._grid.points).min(axis=1)
+            best = tally.at_all(self._rule.points).min(axis=1)
         else:
             _, _, best = minima(tally, self._inner, self.loss_class.lipschitz)
         regret = float((tally.recommended - best).sum())
@@ -248,7 +255,17 @@ class FullSwapLearner:
             self._level = self.plan.schedule.level(self.rounds)
             self._grid = self.plan.grid_at(self.rounds)
             self._rule = self._rule.carried_into(self.plan.start(self._grid))
-            self._labels = self._tally.indices_of(self._grid.points)
+            self._labels = self._labels_of_grid()
+
+    def _labels_of_grid(self) -> Indices | None:
+        """Rows of the tally for the grid in play; None where points move."""
+        return None if self.plan.kind.moving else self._tally.indices_of(self._grid.points)
+
+    def _labels_at(self, indices: Indices) -> Any:
+        """Rows of the tally for points in play; moving ones enter it only where it is kept."""
+        if self._labels is not None:
+            return self._labels[indices]
+        return self._tally.indices_of(self._rule.points[indices]) if self._track else None
 
     def _rounds_on_this_grid(self) -> int:
         """How many rounds may be played before the grid changes."""
@@ -310,7 +327,7 @@ class FullSwapLearner:
         if not isinstance(loss, QuadraticFamily):
             if id(loss) in self._tally.others:
                 return None  # looked at when it first came
-            points = np.concatenate((points, self._grid.points[:256]))
+            points = np.concatenate((points, self._rule.points[:256]))
         elif not self._probes_suffice:
             points = self._steepest(loss.coefficients)
         return self.loss_class.violation(loss, points, self._tangent, self._inner.diameter)

@@ -14,8 +14,9 @@ from fullswap.sets import ConvexSetBase
 from fullswap.template.choice import SHOWN_ROUNDS, Plan, Request, Row
 from fullswap.template.convex import MultiScaleRow
 from fullswap.template.rows import TABLE
+from fullswap.template.tree import TreeRow
 
-ROWS: tuple[Row, ...] = (*TABLE, MultiScaleRow())
+ROWS: tuple[Row, ...] = (*TABLE, MultiScaleRow(), TreeRow())
 """A new row is one file, and one entry here to be known by name."""
 
 
@@ -51,9 +52,12 @@ def plan(
         )
     rounds = request.horizon or SHOWN_ROUNDS
     bounds = [candidate.bound(rounds) for candidate in plans]
-    # ties (for instance at the trivial bound) go to the most specific row, then to the first
+    # ties (for instance at the trivial bound) go to the most specific row, then to the first;
+    # points that stay are easier to read than points that move
     order = [candidate.kind for candidate in plans]
-    best = min(range(len(plans)), key=lambda i: (bounds[i], -order.index(order[i])))
+    best = min(
+        range(len(plans)), key=lambda i: (bounds[i], order[i].moving, -order.index(order[i]))
+    )
     if plans[best].kind.on_request:
         return plans[best]
     considered = tuple((p.row, p.learner, b) for p, b in zip(plans, bounds, strict=True))
@@ -96,6 +100,8 @@ def _plans(
         if not candidate.applies(request):
             continue
         players: list[SubLearner | None] = [None]
+        if asked and row is None and not candidate.has_learners:
+            continue
         if candidate.has_learners:
             players = [c for c in considered if c.fits(candidate, request.loss_class)]
         for learner in players:

@@ -21,10 +21,12 @@ from fullswap.theorems.multiscale import MULTISCALE
 from fullswap.theorems.premises import Constants, Geometry
 from fullswap.theorems.recalibration import RECALIBRATION
 from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
+from fullswap.theorems.tree import TREES
 
 LEDGER: dict[str, Result[Any]] = by_name(
     ROWS,
     MULTISCALE,
+    TREES,
     LEARNING,
     ANYTIME,
     MEANS,

@@ -25,6 +25,8 @@ CITATIONS: dict[str, str] = {
     "FKO25, Thm calibration": "l2 calibration error is the full swap regret of the squared loss",
     "fullswap, Means": "docs/guarantees.md: running means that start at their own grid point",
     "LSS25": "Luo, Senapati, Sharan, Swap regret minimization via KL-calibration (2025)",
+    "DDFG23": "Dagan, Daskalakis, Fishelson, Golowich, From external to swap regret 2.0 (2023)",
+    "PR23": "Peng and Rubinstein, Fast swap regret minimization and applications (2023)",
     "HSW26": "Hu, Schneider, Wu, Near-optimal swap regret for convex losses, COLT 2026",
     "CHJL26": "Chen, Huang, Jordan, Luo, calibration that does no harm, COLT 2026",
     "VZ09": "Vovk and Zhdanov, Prediction with expert advice for the Brier game, JMLR 10 (2009)",
