@@ -15,6 +15,7 @@ from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 from fullswap.games.learner import StructuredLearner
 from fullswap.games.membership import decompose_by_membership
 from fullswap.games.player import MixedAction, Player, as_player
+from fullswap.games.playout import PlayedOut, play_out
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.solve import solve
@@ -27,6 +28,7 @@ __all__ = [
     "Gap",
     "MixedAction",
     "Paraboloid",
+    "PlayedOut",
     "Player",
     "Product",
     "Region",
@@ -44,6 +46,7 @@ __all__ = [
     "from_tensor",
     "from_tree",
     "parse",
+    "play_out",
     "read",
     "solve",
     "verify",
