@@ -1,4 +1,4 @@
-"""What players of a repeated game meet on average: exact expectations, and the average joint play."""
+"""What players meet on average: exact expectations, and the average of the joint play."""
 
 from __future__ import annotations
 
@@ -154,7 +154,8 @@ class JointAverage:
         keys = np.concatenate([self._keys, *(k for k, _ in self._loose)])
         weights = np.concatenate([self._weights, *(w for _, w in self._loose)])
         self._keys, where = np.unique(keys, return_inverse=True)
-        self._weights = np.bincount(where.ravel(), weights, len(self._keys))
+        total = np.bincount(where.ravel(), weights, len(self._keys))
+        self._weights = total.astype(float)
         self._loose, self._loose_size = [], 0
         if len(self._keys) > _MOST:
             rule = f"be fewer: the average play already has more than {_MOST:,} joint actions"

@@ -153,7 +153,8 @@ class Hull(ConvexSetBase):
         if corners is None:
             raise NotImplementedError(
                 f"curvature must be >= 0, got {curvature.min()}: linear minima do not tell the "
-                f"minimum of a concave quadratic function over the hull of more than {MOST_EXPERTS} actions"
+                "minimum of a concave quadratic function over the hull of more than "
+                f"{MOST_EXPERTS} actions"
             )
         values = slope @ corners.T + curvature[:, None] * np.square(corners).sum(axis=1)
         return np.asarray(corners[values.argmin(axis=1)])

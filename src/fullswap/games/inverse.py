@@ -122,7 +122,7 @@ class Inverse:
             self._mixed[rows].ravel(), (self._shares[rows] * weights[:, None]).ravel(), len(self)
         )
         labels = np.flatnonzero(total > 0)
-        return labels, total[labels]
+        return labels, total[labels].astype(float)
 
     def labels(self, points: Points) -> Indices:
         """Labels of all actions that points (m, A) lead to, in rising order."""

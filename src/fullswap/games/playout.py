@@ -2,7 +2,7 @@
 
 If the swap regret of every player over T rounds is at most R_i, the average of what they played
 together is a correlated equilibrium to within max_i R_i/T: what a player gains on average by a map
-of recommendations is the swap regret a round of that map. [FKO25, Cor. correlated-equilibria].
+of recommendations is the swap regret a round of that map. [FKO25, Cor correlated-equilibria].
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fullswap.games import card
 from fullswap.games.actions import ActionSet, Column, column_of
 from fullswap.games.averages import Expectation, JointAverage, Labels
 from fullswap.games.game import StructuredGame
+from fullswap.games.hull import affine_frame
 from fullswap.games.learner import Place, StructuredLearner, place_of, planned
 from fullswap.games.player import Player
 from fullswap.games.profiles import CorrelatedEquilibrium
@@ -37,7 +38,8 @@ _ENTRIES = 4_000_000  # and numbers in these
 _SAMPLED = 4_096  # payoff vectors that are looked at where there are more
 _DIRECTIONS = 256  # in which actions of the others are looked for then
 _BEYOND = 1.25  # factor by which the unseen may be longer than those; every round checks it
-_FIRST, _LAST = 64, 2**60  # rounds between which those that a gap needs are sought
+_NOTHING = 1e-9  # share of payoff vectors that is rounding
+_FIRST, _LAST = 64, 2**52  # rounds between which those that a gap needs are sought
 _SLACK = 1.02  # factor within which they are found
 
 
@@ -50,7 +52,7 @@ class PlayedOut(CorrelatedEquilibrium):
     regrets: tuple[float, ...] = ()
     """Measured swap regret of each player a round: the gap of each."""
     rate: float = math.nan
-    """``guaranteed`` falls like rounds^rate, from this number of rounds to twice as many."""
+    """``guaranteed`` falls like rounds^rate, from this number of rounds to 16 times as many."""
     certificates: tuple[Certificate, ...] = ()
     """Of each player."""
 
@@ -101,9 +103,9 @@ def play_out(
         horizon that makes a player, such as one of ``as_player``.
     bounds : sequence, optional
         For each player what ``StructuredLearner`` takes as ``bound``: the largest length of a
-        payoff vector, or vectors of which all are mixtures. By default the vectors against all joint
-        actions of the others, where these are at most 200,000; else 4,096 of them, taken 1.25
-        times as long. Longer ones are noticed: a warning, and no guarantee.
+        payoff vector, or vectors of which all are mixtures. By default the vectors against all
+        joint actions of the others, where these are at most 200,000; else 4,096 of them, taken
+        1.25 times as long. Longer ones are noticed: a warning, and no guarantee.
     progress : bool, optional
         A bar on standard error: None for long work on a terminal.
 
@@ -189,9 +191,9 @@ class _Field:
         return worst
 
     def rate(self, rounds: int) -> float:
-        """The slope of ``guaranteed`` from there to twice as many rounds."""
-        ends = self.guaranteed(rounds), self.guaranteed(2 * rounds)
-        return math.log2(ends[1] / ends[0]) if min(ends) > 0 else math.nan
+        """The slope of ``guaranteed`` from there to 16 times as many: grids change in steps."""
+        ends = self.guaranteed(rounds), self.guaranteed(16 * rounds)
+        return math.log(ends[1] / ends[0], 16) if min(ends) > 0 else math.nan
 
     def rounds_for(self, gap: float) -> int:
         """About the fewest rounds for which the gap is guaranteed; ValueError if they are many."""
@@ -242,8 +244,10 @@ def _vectors(game: StructuredGame, player: int) -> Points | float:
         some = [_extremes(s, generator) for s in game.actions]
         drawn = [column[generator.integers(len(column), size=_SAMPLED)] for column in some]
         vectors = _BEYOND * game.vectors(player, drawn)
-    # all actions are worth the same against vectors that tell nothing apart: any length will do
-    return vectors if vectors.any() else 1.0
+    apart = np.abs(vectors @ affine_frame(own)[1]).max(initial=0.0)
+    longest = float(np.linalg.norm(vectors, axis=1).max())
+    # where all actions are worth the same against anyone, what is left of a vector is rounding
+    return vectors if apart > _NOTHING * longest else _NOTHING * (longest or 1.0)
 
 
 def _extremes(own: ActionSet, generator: np.random.Generator) -> Column:

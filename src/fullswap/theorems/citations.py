@@ -22,6 +22,8 @@ CITATIONS: dict[str, str] = {
     "FKO25, Algorithm GDS": "gradient descent for strongly convex losses",
     "FKO25, Algorithm GDK": "gradient descent for nearly strongly convex losses",
     "FKO25, Algorithm GDK2": "gradient descent on piecewise-linearised losses",
+    "FKO25, Lemma structure-to-full": "swap regret of a game ≤ full swap regret on its hull",
+    "FKO25, Cor correlated-equilibria": "learners that meet: the average play is an equilibrium",
     "FKO25, Thm calibration": "l2 calibration error is the full swap regret of the squared loss",
     "fullswap, Means": "docs/guarantees.md: running means that start at their own grid point",
     "LSS25": "Luo, Senapati, Sharan, Swap regret minimization via KL-calibration (2025)",
