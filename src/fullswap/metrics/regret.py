@@ -67,7 +67,10 @@ def swap_regret_report(record: Record, tolerance: float = TOLERANCE) -> SwapRegr
     """Full swap regret with the best deviation of every point."""
     action_set, tally, origin = _centred(record)
     regret = report(tally, action_set, record.lipschitz, tolerance)
-    return replace(regret, points=record.points, deviations=regret.deviations + origin)
+    # as recorded, to the last digit, unless some of them are one
+    same = len(tally.points) == len(record.points)
+    points = record.points if same else tally.points + origin
+    return replace(regret, points=points, deviations=regret.deviations + origin)
 
 
 def report(

@@ -91,10 +91,11 @@ class Tally:
             checks.refuse("record", "hold the losses of a learner", record)
         rounds, width = record.weights.shape
         bounds = np.arange(0, rounds * width + 1, width)
-        entries = (record.weights.ravel(), record.indices.ravel(), bounds)
-        play = csr_matrix(entries, shape=(rounds, len(record.points))).T.tocsr()
         tally = cls(record.action_set.ambient_dim)
-        tally.indices_of(record.points)
+        # points that are equal, perhaps only by rounding far from 0, are one
+        labels = tally.indices_of(record.points)[record.indices]
+        entries = (record.weights.ravel(), labels.ravel(), bounds)
+        play = csr_matrix(entries, shape=(rounds, len(tally.points))).T.tocsr()
         tally.weights = np.asarray(play.sum(axis=1)).ravel()
         if isinstance(record.losses, np.ndarray):
             tally.sums = np.asarray(play @ record.losses)
