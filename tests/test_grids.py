@@ -309,7 +309,8 @@ def test_many_dimensional_boundaries_are_known_without_hulls():
     assert len(ball) == 14 and ball.hull_distance == pytest.approx(2.0 - reach)
     assert grids.boundary(Simplex(8), 9).hull_distance == 0.0
     few = grids.boundary(Box([0.0] * 7, [1.0] * 7), 100)
-    assert len(few) == 8 and few.hull_distance == pytest.approx(7**0.5)
+    assert len(few) <= 100 and 0 < few.hull_distance < 7**0.5
+    assert grids.boundary(Box([0.0] * 7, [1.0] * 7), 8).hull_distance == pytest.approx(7**0.5)
     assert grids.boundary(Box([0.0] * 7, [1.0] * 7), 128).hull_distance == 0.0
 
 
@@ -322,5 +323,5 @@ def test_the_variance_of_many_dimensional_chambers_is_bounded_from_above(dim):
 
 def test_levels_that_cannot_be_built_are_out_of_reach():
     assert grids.Levels("triangulation", Simplex(8), math.inf).geometry(20) is None
-    assert grids.Levels("net", Ball([0.0] * 8, 1.0), math.inf).geometry(6) is None
-    assert grids.Levels("triangulation", Ball([0.0] * 8, 1.0), math.inf).geometry(1) is None
+    assert grids.Levels("net", Ball([0.0] * 8, 1.0), math.inf).geometry(60) is None
+    assert grids.Levels("triangulation", Ball([0.0] * 8, 1.0), math.inf).geometry(60) is None

@@ -171,7 +171,7 @@ def planned(
             if name == names[-1] and not plans:
                 raise
     rounds = horizon or SHOWN_ROUNDS
-    best = min(plans, key=lambda one: one.bound(rounds))
+    best = min(plans, key=lambda one: one.bound(rounds, built=False))
     return replace(best, considered=tuple(c for one in plans for c in one.considered))
 
 

@@ -186,7 +186,7 @@ class _Field:
         for place, error in zip(self._places, self._errors, strict=True):
             bound = 0.0
             if place.hull is not None:
-                bound = planned(place, rounds, learner=self._learner).bound(rounds)
+                bound = planned(place, rounds, learner=self._learner).bound(rounds, built=False)
             worst = max(worst, bound / rounds + 2 * error)
         return worst
 

@@ -4,7 +4,7 @@ Three kinds, one for each way a loss can be represented on finitely many points:
 
 - ``net``: every point of the set is within the covering radius of a grid point;
 - ``triangulation``: besides, every point of the grid's hull lies in a small simplex
-  (Kuhn on boxes and simplices, Delaunay elsewhere);
+  (Kuhn on boxes and simplices, Delaunay elsewhere; beyond three dimensions found when needed);
 - ``boundary``: only the hull matters (a polytope approximation from inside).
 
 Which constructions serve a set, the set says itself (``ConvexSetBase.grids``, a ``GridMaker``). A
@@ -26,6 +26,7 @@ from fullswap.grids.levels import (
     triangulation,
 )
 from fullswap.grids.line import ends, line
+from fullswap.grids.nets import tuned
 
 __all__ = [
     "Choices",
@@ -43,4 +44,5 @@ __all__ = [
     "nested_grid",
     "net",
     "triangulation",
+    "tuned",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +12,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fullswap.base.protocols import ConvexSet, Points, SparseRows, Vector
+from fullswap.base.protocols import ConvexSet, Indices, Points, SparseRows, Vector
 from fullswap.theorems import Geometry
 
 MAX_FACES = 400_000
 """Most faces whose balls are tried when the variance of a grid is measured."""
+
+SAME = 1e-9
+"""Points nearer than this share of the diameter are one."""
 
 JUST_BELOW = 1 - 1e-12
 """Before a quotient is rounded up: 3.0000000000000004 cells are 3."""
@@ -48,8 +52,15 @@ class GriddedSet(ConvexSet, Protocol):
     def grids(self) -> GridMaker:
         """How the set is discretised."""
 
+    @property
+    def reach(self) -> float:
+        """No point of the set is farther from its centre than this."""
+
     def could_be_within(self, points: Points, distance: float) -> NDArray[np.bool_]:
         """False only for points (m, A) that are surely farther away than this."""
+
+    def volume_near(self, distance: float) -> float:
+        """At least the volume of all points of the affine hull within this distance."""
 
     def hull_of(self, coordinates: Points) -> ConvexSet:
         """The hull of points (m, d) that span their space, as a set to project onto."""
@@ -88,14 +99,23 @@ class Grid:
 class GridMaker(ABC):
     """Which nets and triangulations a set has, by mesh and by level; one for a kind of set.
 
-    ``kind`` is "net" or "triangulation". Level k = 1, 2, … has k cells along the longest axis;
-    nested level j = 0, 1, … has about 2^j and keeps all earlier points.
+    ``kind`` is "net" or "triangulation". Level k = 1, 2, … has k cells along the longest axis
+    unless ``mesh_of`` says otherwise; nested level j = 0, 1, … has about 2^j and keeps all earlier
+    points.
     """
 
     @property
     @abstractmethod
     def longest_side(self) -> float:
         """The length that mesh is measured against: one cell along the longest axis."""
+
+    def mesh_of(self, level: int) -> float:
+        """The mesh of a level."""
+        return self.longest_side / level
+
+    def level_of(self, mesh: float) -> int:
+        """The coarsest level of at most this mesh."""
+        return max(1, math.ceil(self.longest_side / mesh * JUST_BELOW))
 
     @abstractmethod
     def at_mesh(self, kind: str, mesh: float) -> Grid:
@@ -113,14 +133,23 @@ class GridMaker(ABC):
     def nested_geometry(self, kind: str, level: int, max_points: float) -> Geometry | None:
         """The same of the nested grid of a level."""
 
-    def most_points(self, kind: str) -> float:
-        """Size from which grids of this kind take too long to build."""
-        return float("inf")
-
 
 def product(axes: Sequence[Vector]) -> Points:
     """All combinations of coordinates, the last axis changing fastest, shape (Π n_i, d)."""
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def unique_points(points: Points, scale: float) -> tuple[Points, Indices]:
+    """Points without those that repeat an earlier one up to 1e-9 of the scale, in their order.
+
+    Also where each of the given points went, shape (m,).
+    """
+    keys = np.round(points / (SAME * scale)).astype(np.int64)
+    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return points[first[order]], place[np.asarray(group).reshape(-1)]
 
 
 def enclosing_radius_squared(simplices: Points) -> Vector:

@@ -1,14 +1,15 @@
-"""Polytope approximations from inside: few extreme points whose hull is almost the set.
+"""Polytope approximations from inside: few points whose hull is almost the set.
 
-Extreme points are added one by one in the direction of the facet with the largest gap to the
-set, so the points of a smaller approximation are a prefix of those of a larger one; on a
-polytope this ends with its vertices and hull distance 0. On a ball, equally spread
-directions are better (the regular polygon in the plane).
+Where the set has few vertices, they are it. In two and three dimensions extreme points are added
+one by one in the direction of the facet with the largest gap to the set, so the points of a smaller
+approximation are a prefix of those of a larger one, and the distance of the hull is measured; on a
+ball, equally spread directions are better (the regular polygon in the plane). Beyond, hulls are too
+costly to look at: points come from a net of the sphere, and the distance by proof
+(``fullswap.grids.rim``).
 """
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any
 
@@ -16,17 +17,19 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.grids.base import Grid, GriddedSet, Sphere
+from fullswap.grids.base import Grid, GriddedSet, Sphere, unique_points
 from fullswap.grids.line import ends, line
+from fullswap.grids.rim import rim_of_size
+from fullswap.theorems import Geometry
 
-MAX_BOUNDARY = {2: 4096, 3: 4096, 4: 128}
-"""Most points put on the boundary by dimension (else 64): hulls grow too costly with it."""
+MAX_BOUNDARY = 4096
+"""Most points put on the boundary of a triangulated set: hulls grow too costly with it."""
 HEAVY = 1e4
 """Weight of a sum-to-one row in least squares: sums are off by 1e-8, and are then made exact."""
 NOISE = 1e-11
 """Gaps below this share of the diameter are rounding errors of a hull."""
-MAX_HULL_DIM = 6
-"""Above this dimension hulls are not computed: only what is known in closed form is used."""
+MAX_HULL_DIM = 3
+"""Above this dimension hulls are not computed."""
 
 
 def boundary(action_set: GriddedSet, size: int) -> Grid:
@@ -52,37 +55,48 @@ def boundary(action_set: GriddedSet, size: int) -> Grid:
     return Grid(coordinates @ basis.T + origin, h**0.5, action_set.diameter, h)
 
 
-def most_boundary_points(action_set: GriddedSet) -> float:
-    """The size beyond which ``boundary`` gives nothing better."""
+def boundary_geometry(action_set: GriddedSet, size: int) -> Geometry:
+    """What it measures, by formula where there is one, with at least as many points as it has."""
+    diameter = action_set.diameter
     if action_set.dim <= MAX_HULL_DIM:
-        return math.inf
-    return 2 * action_set.dim if action_set.vertices is None else len(action_set.vertices)
+        return boundary(action_set, size).geometry
+    if _are_few(action_set, size):
+        return Geometry(len(np.asarray(action_set.vertices)), diameter, 0.0)
+    rim = rim_of_size(action_set, size)
+    if rim is None or rim.depth >= diameter:
+        return Geometry(action_set.dim + 1, diameter, diameter)
+    return Geometry(rim.net.size, diameter, rim.depth)
 
 
 def _without_hull(action_set: GriddedSet, size: int) -> Grid:
-    """All vertices, or a ball's two extremes on every axis, if allowed; else d + 1 points."""
-    d, diameter, vertices = action_set.dim, action_set.diameter, action_set.vertices
-    origin, basis = action_set.frame
-    if vertices is not None and len(vertices) <= size:
-        return Grid(np.asarray(vertices), 0.0, diameter, 0.0)
-    if action_set.sphere is not None and size >= 2 * d:
-        # the ball inside the cross-polytope of radius R has radius R/√d
-        h = action_set.sphere[1] * (1 - d**-0.5)
-        points = action_set.minimize_linear(np.concatenate((basis.T, -basis.T)))
-        return Grid(points, h**0.5, diameter, h)
-    points = _greedy(action_set).prefix(d + 1) @ basis.T + origin
-    return Grid(points, diameter**0.5, diameter, diameter)
+    """All vertices if they are few enough; else points of a rim, or d + 1 that promise nothing."""
+    diameter = action_set.diameter
+    if _are_few(action_set, size):
+        return Grid(np.asarray(action_set.vertices), 0.0, diameter, 0.0)
+    h = boundary_geometry(action_set, size).hull_distance
+    rim = rim_of_size(action_set, size)
+    if rim is None or h >= diameter:
+        origin, basis = action_set.frame
+        points = _greedy(action_set).prefix(action_set.dim + 1) @ basis.T + origin
+    else:
+        points, _ = unique_points(rim.points(), diameter)
+    return Grid(points, h**0.5, diameter, h)
+
+
+def _are_few(action_set: GriddedSet, size: int) -> bool:
+    """Whether the vertices are known, and no more than this."""
+    return action_set.vertices is not None and len(action_set.vertices) <= size
 
 
 def boundary_points(action_set: GriddedSet, mesh: float) -> Points:
     """Extreme points with hull distance at most mesh² (relative to the diameter)."""
     if action_set.vertices is not None:
         return np.asarray(action_set.vertices)
-    target, most = mesh**2 / action_set.diameter, MAX_BOUNDARY.get(action_set.dim, 64)
+    target = mesh**2 / action_set.diameter
     size = 2 * action_set.dim
     while True:
         grid = boundary(action_set, size)
-        if grid.hull_distance <= target or size >= most:
+        if grid.hull_distance <= target or size >= MAX_BOUNDARY:
             return grid.points
         size *= 2
 

@@ -1,4 +1,4 @@
-"""Nets and Delaunay triangulations of balls, polytopes and sets given by functions.
+"""Nets and Delaunay triangulations of balls, polytopes and sets given by functions, d = 2 and 3.
 
 A lattice of spacing ε has covering radius ρ = √d·ε/2. Projection is non-expansive, so the
 projections onto the set of all lattice points within ρ of it cover the set with the same ρ;
@@ -18,22 +18,26 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import ConvexSet, Points, SparseRows
-from fullswap.grids.base import Grid, GriddedSet, GridMaker, enclosing_radius_squared, product
-from fullswap.grids.boundary import MAX_HULL_DIM, boundary_points, measured_hull_distance
+from fullswap.grids.base import (
+    SAME,
+    Grid,
+    GriddedSet,
+    GridMaker,
+    enclosing_radius_squared,
+    product,
+    unique_points,
+)
+from fullswap.grids.boundary import boundary_points, measured_hull_distance
 from fullswap.grids.levels import grid_of, nested_grid
 from fullswap.theorems import Geometry
 
 MAX_LATTICE = 4_000_000
 """Most points of a lattice that are projected: some seconds."""
-MAX_DELAUNAY_POINTS = 300
-"""Largest triangulations tried above three dimensions: simplices grow too many with it."""
-SAME = 1e-9
-"""Points nearer than this share of the diameter are one; simplices thinner are none."""
 
 
 @dataclass(frozen=True)
 class LatticeGrids(GridMaker):
-    """Projected lattices and their Delaunay triangulations: for sets of any shape, d ≥ 2."""
+    """Projected lattices and their Delaunay triangulations: for sets of any shape in d = 2, 3."""
 
     action_set: GriddedSet
 
@@ -67,29 +71,11 @@ class LatticeGrids(GridMaker):
             return None
         return nested_grid(kind, self.action_set, level).geometry
 
-    def most_points(self, kind: str) -> float:
-        """Delaunay triangulations above three dimensions are kept small."""
-        few = kind == "triangulation" and self.action_set.dim > 3
-        return MAX_DELAUNAY_POINTS if few else math.inf
-
     def _out_of_reach(self, kind: str, cells: int, max_points: float) -> bool:
         """Whether a grid with this many cells along an axis has surely too many points to build."""
         d = self.action_set.dim
-        if kind == "triangulation" and d > MAX_HULL_DIM:
-            return True
         fewest = (cells / 2) ** d / math.factorial(d)
-        if fewest > max_points or (cells + 3.0) ** d > MAX_LATTICE:
-            return True
-        # a lattice is cheap to count, a triangulation in many dimensions is not cheap to build
-        lattice, _ = projected_lattice(self.action_set, self.longest_side / cells)
-        return len(lattice) > max_points
-
-
-def unique_points(points: Points, scale: float) -> Points:
-    """Drop points that repeat an earlier one up to 1e-9 of the scale; keep the order."""
-    keys = np.round(points / (SAME * scale)).astype(np.int64)
-    _, first = np.unique(keys, axis=0, return_index=True)
-    return points[np.sort(first)]
+        return fewest > max_points or (cells + 3.0) ** d > MAX_LATTICE
 
 
 def projected_lattice(action_set: GriddedSet, mesh: float) -> tuple[Points, float]:
@@ -113,7 +99,7 @@ def projected_lattice(action_set: GriddedSet, mesh: float) -> tuple[Points, floa
     lattice = lattice[near]
     projected = (action_set.project(points[near]) - origin) @ basis
     near = np.linalg.norm(projected - lattice, axis=1) <= radius * (1 + 1e-9)
-    return unique_points(projected[near], action_set.diameter), radius
+    return unique_points(projected[near], action_set.diameter)[0], radius
 
 
 def projected_net(action_set: GriddedSet, mesh: float, keep: Points | None) -> Grid:
@@ -122,7 +108,7 @@ def projected_net(action_set: GriddedSet, mesh: float, keep: Points | None) -> G
     coordinates, radius = projected_lattice(action_set, mesh)
     points = coordinates @ basis.T + origin
     if keep is not None:
-        points = unique_points(np.concatenate((keep, points)), action_set.diameter)
+        points, _ = unique_points(np.concatenate((keep, points)), action_set.diameter)
     return Grid(points, mesh, radius, radius)
 
 
@@ -132,7 +118,7 @@ def delaunay(action_set: GriddedSet, mesh: float, keep: Points | None) -> Grid:
     lattice, radius = projected_lattice(action_set, mesh)
     rim = (boundary_points(action_set, mesh) - origin) @ basis
     old = np.zeros((0, basis.shape[1])) if keep is None else (keep - origin) @ basis
-    coordinates = unique_points(np.concatenate((old, rim, lattice)), action_set.diameter)
+    coordinates, _ = unique_points(np.concatenate((old, rim, lattice)), action_set.diameter)
     locator = DelaunayLocator(action_set, coordinates)
     points = locator.coordinates @ basis.T + origin
     outside = measured_hull_distance(action_set, locator.coordinates)

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
-from fullswap.grids.base import JUST_BELOW, Grid, GriddedSet
-from fullswap.grids.boundary import boundary, most_boundary_points
+from fullswap.grids.base import Grid, GriddedSet
+from fullswap.grids.boundary import boundary, boundary_geometry
 from fullswap.grids.line import line
 from fullswap.theorems import Geometry
 
@@ -26,7 +26,7 @@ def grid_of(kind: str, action_set: GriddedSet, level: int) -> Grid:
     """
     if kind == "boundary":
         return boundary(action_set, action_set.dim + level)
-    return action_set.grids.at_mesh(kind, action_set.grids.longest_side / level)
+    return action_set.grids.at_mesh(kind, action_set.grids.mesh_of(level))
 
 
 @lru_cache(maxsize=MOST_GRIDS)
@@ -72,9 +72,9 @@ class Levels:
     def geometry(self, level: int) -> Geometry | None:
         """What it measures."""
         level = 2**level if self.doubled else level
+        measured: Geometry | None
         if self.kind == "boundary":
-            beyond = self.action_set.dim + level > most_boundary_points(self.action_set)
-            measured = None if beyond else grid_of(self.kind, self.action_set, level).geometry
+            measured = boundary_geometry(self.action_set, self.action_set.dim + level)
         else:
             measured = self.action_set.grids.geometry(self.kind, level, self.max_points)
         return _within(self.max_points, measured)
@@ -83,10 +83,13 @@ class Levels:
         """The coarsest level of at most this mesh."""
         size = checked_mesh(self.action_set, mesh)
         if self.kind != "boundary" or self.action_set.dim == 1:
-            return max(1, math.ceil(self.action_set.grids.longest_side / size * JUST_BELOW))
+            return self.action_set.grids.level_of(size)
         # a polytope approximation of mesh ε is one with hull distance at most ε²/D
         level, most = 1, 4096  # by then ε is below a thousandth of the diameter in the plane
-        while self.grid(level).hull_distance > size**2 / self.action_set.diameter and level < most:
+        target, dim = size**2 / self.action_set.diameter, self.action_set.dim
+        while boundary_geometry(self.action_set, dim + level).hull_distance > target:
+            if level >= most:
+                break
             level += max(1, level // 8)
         return level
 

@@ -31,9 +31,9 @@ def nearest_points(corners, points):
     """
     m, d = points.shape
     out, steps = np.empty((m, d)), np.empty(m, np.int64)
-    vectors, matrices, indices = _scratch(d)
+    vectors, matrices, indices = scratch(d)
     for row in range(m):
-        steps[row] = _walk(corners, points[row], out[row], vectors, matrices, indices)
+        steps[row], _ = walk(corners, points[row], out[row], vectors, matrices, indices)
     return out, steps
 
 
@@ -43,12 +43,10 @@ def nearest_mixtures(corners, points):
     m, d = points.shape
     out = np.empty(d)
     chosen, shares = np.zeros((m, d + 1), np.int64), np.zeros((m, d + 1))
-    vectors, matrices, indices = _scratch(d)
+    vectors, matrices, indices = scratch(d)
     for row in range(m):
-        vectors[0] = 0.0
-        indices[0] = 0
-        _walk(corners, points[row], out, vectors, matrices, indices)
-        chosen[row], shares[row] = indices[0], vectors[0]
+        _, size = walk(corners, points[row], out, vectors, matrices, indices)
+        chosen[row, :size], shares[row, :size] = indices[0, :size], vectors[0, :size]
     return chosen, shares
 
 
@@ -60,19 +58,19 @@ def project_rows(points, center, diameter, corners, normals, offsets, rounding):
     (f, d) and offsets (f,). A row is outside if it breaks a facet by more than rounding.
     """
     m, d = points.shape
-    vectors, matrices, indices = _scratch(d)
+    vectors, matrices, indices = scratch(d)
     local, nearest = np.empty(d), np.empty(d)
     for row in range(m):
         for j in range(d):
             local[j] = (points[row, j] - center[j]) / diameter
         if _breaks_a_facet(local, normals, offsets, rounding):
-            _walk(corners, local, nearest, vectors, matrices, indices)
+            walk(corners, local, nearest, vectors, matrices, indices)
             for j in range(d):
                 points[row, j] = center[j] + diameter * nearest[j]
 
 
 @kernel
-def _scratch(d):
+def scratch(d):
     """Room for one walk: no step allocates."""
     return np.empty((4, d + 1)), np.empty((2, d, d)), np.empty((3, d + 1), np.int64)
 
@@ -94,11 +92,10 @@ def _dot(first, second):
 
 
 @kernel
-def _walk(corners, point, nearest, vectors, matrices, indices):
-    """Write the point of conv(corners) nearest to ``point``; return the number of steps.
+def walk(corners, point, nearest, vectors, matrices, indices):
+    """Write the point of conv(corners) nearest to ``point``; return the steps and the corners used.
 
-    Its convex weights are left in the first row of ``vectors``, their corners in that of
-    ``indices``; corners of weight 0 mean nothing.
+    These are ``indices[0]``, as many as are returned, and their weights stand in ``vectors[0]``.
     """
     d = point.shape[0]
     weights, goal, heights, rest = vectors[0], vectors[1], vectors[2], vectors[3, :d]
@@ -140,8 +137,7 @@ def _walk(corners, point, nearest, vectors, matrices, indices):
         for i in range(size):
             total += weights[i] * corners[active[i], j]
         nearest[j] = total
-    weights[size:] = 0.0
-    return steps
+    return steps, size
 
 
 @kernel

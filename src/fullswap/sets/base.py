@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import FrozenInstanceError
 from functools import cached_property
@@ -15,6 +16,7 @@ from fullswap.base.protocols import ConvexSet
 from fullswap.grids.base import GridMaker, Sphere
 from fullswap.grids.delaunay import LatticeGrids
 from fullswap.grids.line import LineGrids
+from fullswap.grids.net_grids import NetGrids
 
 Array = npt.NDArray[np.float64]
 Booleans = npt.NDArray[np.bool_]
@@ -25,6 +27,8 @@ LARGEST = 1e75
 """Largest coordinate: squares, also in units of the diameter, cannot overflow."""
 SMALLEST = 1e-75
 """Smallest diameter: squares of distances do not underflow."""
+MOST_TRIANGULATED = 3
+"""Up to this dimension grids are triangulated; beyond, simplices grow too many."""
 EPS = float(np.finfo(np.float64).eps)
 _FAR = 1e12  # targets this many diameters away are minimised as linear functions
 
@@ -110,8 +114,8 @@ class ConvexSetBase(ABC):
         return LineGrids(self) if self.dim == 1 else self._grids()
 
     def _grids(self) -> GridMaker:
-        """The same for d ≥ 2: projected lattices, which suit any shape."""
-        return LatticeGrids(self)
+        """The same for d ≥ 2: projected lattices, which suit any shape, triangulated while few."""
+        return LatticeGrids(self) if self.dim <= MOST_TRIANGULATED else NetGrids(self)
 
     @property
     def sphere(self) -> Sphere | None:
@@ -122,6 +126,25 @@ class ConvexSetBase(ABC):
     def kernel_shape(self) -> KernelShape | None:
         """What compiled projections need, if the set has them."""
         return None
+
+    @cached_property
+    def reach(self) -> float:
+        """No point of the set is farther from its centre than this."""
+        offsets = np.abs(self._extremes - self.center @ self.frame[1])
+        return min(self.diameter, float(np.linalg.norm(offsets.max(axis=0))))
+
+    @property
+    def _extremes(self) -> Array:
+        """Lowest and highest coordinates along the frame, seen from its origin, (2, dim)."""
+        origin, basis = self.frame
+        ends = (self._minimize_linear(np.concatenate((basis.T, -basis.T))) - origin) @ basis
+        return np.array([np.diag(ends[: self.dim]), np.diag(ends[self.dim :])])
+
+    def volume_near(self, distance: float) -> float:
+        """At least the volume of all points of the affine hull within this distance of the set."""
+        low, high = self._extremes
+        box = float(np.prod(high - low + 2 * distance))
+        return min(box, ball_volume(self.dim, self.reach + distance))
 
     def could_be_within(self, points: Array, distance: float) -> Booleans:
         """False only for points (m, A) that are surely farther from the set than this."""
@@ -248,9 +271,20 @@ class ConvexSetBase(ABC):
 class Cospherical(ConvexSetBase):
     """All extreme points are equally far from the centre."""
 
+    @cached_property
+    def reach(self) -> float:
+        """The distance of the extreme points."""
+        axis = np.eye(1, self.ambient_dim)
+        return float(np.linalg.norm(self._minimize_linear(axis)[0] - self.center))
+
     def _minimize_concave(self, curvature: Array, slope: Array) -> Array:
         # so that only the linear part is left
         return self._minimize_linear(self._slope_at_center(curvature, slope))
+
+
+def ball_volume(dim: int, radius: float) -> float:
+    """Volume of a ball."""
+    return float(math.pi ** (dim / 2) / math.gamma(dim / 2 + 1) * radius**dim)
 
 
 def positive(name: str, value: Any) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from fullswap.base import checks
 from fullswap.sets.base import EPS, LARGEST, SMALLEST, Array, Booleans, ConvexSetBase
+
+_TABLE = 4_000_000  # entries of a table of points by facets that are formed at once: 32 MB
 
 
 @final
@@ -28,6 +31,8 @@ class Polytope(ConvexSetBase):
     [[-1.0], [2.0]]
     """
 
+    volume: float
+    """Its volume, up to rounding."""
     _vertices: Array
     _corners: Array  # vertices in units of the diameter, seen from the centre
     _normals: Array  # facets: normals · corner <= offsets, normals of length 1
@@ -49,7 +54,7 @@ class Polytope(ConvexSetBase):
             points = checks.floats("vertices", vertices, LARGEST)
             if points.ndim != 2 or points.size == 0 or len(points) < points.shape[1] + 1:
                 checks.refuse_shape("vertices", "(v, A) with v > A >= 1", points)
-        extreme, normals = extreme_points(points)
+        extreme, normals, volume = extreme_points(points)
         center = extreme.mean(axis=0)
         diameter = max(
             float(np.linalg.norm(extreme[i + 1 :] - corner, axis=1).max())
@@ -63,6 +68,7 @@ class Polytope(ConvexSetBase):
             # From the corners and not from the hull: no corner sticks out because of rounding.
             _offsets=(normals @ corners.T).max(axis=1),
             _rounding=16.0 * EPS * max(1.0, float(np.abs(center).max()) / diameter),
+            volume=volume,
             dim=len(center),
             ambient_dim=len(center),
             diameter=diameter,
@@ -82,6 +88,16 @@ class Polytope(ConvexSetBase):
         factor, offset = self._moving(scale, shift)
         return Polytope(factor * self._vertices + offset)
 
+    @cached_property
+    def reach(self) -> float:
+        """The distance of the farthest corner."""
+        return self.diameter * float(np.linalg.norm(self._corners, axis=1).max())
+
+    def volume_near(self, distance: float) -> float:
+        """Also by stretching: the set holds a ball around its centre, so stretching holds more."""
+        stretched = 1 + distance / (self.diameter * float(self._offsets.min()))
+        return min(super().volume_near(distance), self.volume * stretched**self.dim)
+
     def could_be_within(self, points: Array, distance: float) -> Booleans:
         """A facet is broken by at most the distance."""
         return np.asarray(self.contains(points, tolerance=distance))
@@ -96,8 +112,13 @@ class Polytope(ConvexSetBase):
 
     def _contains(self, points: Array, slack: Array) -> Booleans:
         local = (points - self.center) / self.diameter
-        violations = (local @ self._normals.T - self._offsets).max(axis=1)
-        return np.asarray(violations <= slack / self.diameter)
+        inside = np.empty(len(points), dtype=bool)
+        width = max(1, _TABLE // len(self._offsets))
+        for start in range(0, len(points), width):
+            part = slice(start, start + width)
+            excess = (local[part] @ self._normals.T - self._offsets).max(axis=1)
+            inside[part] = excess <= slack[part] / self.diameter
+        return inside
 
     def _minimize_linear(self, directions: Array) -> Array:
         result: Array = self._vertices[(directions @ self._corners.T).argmin(axis=1)]
@@ -112,13 +133,13 @@ class Polytope(ConvexSetBase):
         return result
 
 
-def extreme_points(points: Array) -> tuple[Array, Array]:
-    """Return the extreme points (v, A), in the given order, and unit facet normals (f, A)."""
+def extreme_points(points: Array) -> tuple[Array, Array, float]:
+    """Extreme points (v, A), in the given order, unit facet normals (f, A), and the volume."""
     if points.shape[1] == 1:
         extreme = np.array([points.min(axis=0), points.max(axis=0)])
         if not extreme[0, 0] < extreme[1, 0]:
             raise _flat("vertices")
-        return extreme, np.array([[-1.0], [1.0]])
+        return extreme, np.array([[-1.0], [1.0]]), float(np.ptp(extreme))
     from scipy.spatial import ConvexHull, QhullError
 
     centered = points - points.mean(axis=0)
@@ -138,7 +159,9 @@ def extreme_points(points: Array) -> tuple[Array, Array]:
         raise _flat("vertices") from None
     normals = np.unique(hull.equations[:, :-1], axis=0) @ to_image.T
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return points[np.sort(hull.vertices)], normals
+    # a hair more, because it stands for an upper bound
+    volume = float(hull.volume) * size ** points.shape[1] / abs(np.linalg.det(to_image))
+    return points[np.sort(hull.vertices)], normals, volume * (1 + 1e-9)
 
 
 def checked_inequalities(inequalities: tuple[npt.ArrayLike, npt.ArrayLike]) -> tuple[Array, Array]:

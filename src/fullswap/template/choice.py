@@ -189,13 +189,17 @@ class Plan:
             return self.schedule.rounding(rounds)
         return self.theorem.rounding_cost(self.constants, self.grid_at(0).geometry) * rounds
 
-    def bound(self, rounds: int) -> float:
-        """Guaranteed at most after this many rounds (for any number of them)."""
+    def bound(self, rounds: int, built: bool = True) -> float:
+        """Guaranteed at most after this many rounds (for any number of them).
+
+        ``built=False``: from what is known of the grid without building it, which may be more.
+        """
         if self.schedule is not None:
             total = self.schedule.bound(rounds)
             size = self.schedule.geometry(max(rounds - 1, 0)).size
         else:
-            geometry = self.grid_at(0).geometry
+            known = None if built else self.grids.geometry(self.level)
+            geometry = known or self.grid_at(0).geometry
             size, total = geometry.size, self.theorem.total(self.constants, geometry, rounds)
         if self.over_grid:
             total += residual_allowance(self.constants.loss_range, size, rounds)

@@ -51,7 +51,7 @@ def plan(
             f"{', '.join(f'{kind.max_points} points with {kind.name}' for kind in learners)})"
         )
     rounds = request.horizon or SHOWN_ROUNDS
-    bounds = [candidate.bound(rounds) for candidate in plans]
+    bounds = [candidate.bound(rounds, built=False) for candidate in plans]
     # ties (for instance at the trivial bound) go to the most specific row, then to the first;
     # points that stay are easier to read than points that move
     order = [candidate.kind for candidate in plans]

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from fullswap.base.protocols import Vector
-from fullswap.grids import Choices, Grid, GridFamily, Levels, Nested, ends, line
+from fullswap.grids import Choices, Grid, GridFamily, Levels, Nested, ends, line, tuned
 from fullswap.learners import Discretised, SubLearner
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.template.choice import Plan, Request, Row
@@ -39,7 +39,8 @@ class PlayedRow(Row):
         if self.linearised:
             bank = Discretised(bank, grid.points)
         middle = int(np.linalg.norm(grid.points - plan.action_set.center, axis=1).argmin())
-        rounding = Nearest(grid) if self.rounding == "nearest" else Barycentric(grid)
+        near = self.rounding == "nearest"
+        rounding = Nearest(grid) if near else Barycentric(tuned(grid, plan.constants))
         return Stationary(grid.points, bank, rounding, middle)
 
 
@@ -96,7 +97,7 @@ class TableRow(PlayedRow):
     ) -> tuple[GridFamily, int | None] | None:
         """The family of grids, and the level to play; no level if the rounds decide."""
         action_set, horizon = request.action_set, request.horizon
-        limit = min(learner.max_points, action_set.grids.most_points(self.grid))
+        limit: float = learner.max_points
         if request.mesh is not None:
             allowed = Levels(self.grid, action_set, learner.max_points)
             level = allowed.level_of_mesh(request.mesh)
@@ -105,10 +106,10 @@ class TableRow(PlayedRow):
             limit = min(limit, max(horizon, 2 ** (action_set.dim + 2)))  # a round for every point
             levels = Levels(self.grid, action_set, limit)
             level, _ = theorem.tune(request.constants, float(horizon), levels.geometry)
-            unlimited = Levels(self.grid, action_set)
-            if levels.geometry(level) is None and unlimited.geometry(level) is None:
-                return None  # not even the coarsest grid can be built
-            return levels, level
+            if levels.geometry(level) is None:
+                # the coarsest grid may have more points than rounds, but not more than can be held
+                levels = Levels(self.grid, action_set, learner.max_points)
+            return None if levels.geometry(level) is None else (levels, level)
         growing: GridFamily = Nested(self.grid, action_set, limit)
         if theorem.restarts:  # then nothing is to be kept, and any grids will do
             growing = Levels(self.grid, action_set, limit, doubled=True)

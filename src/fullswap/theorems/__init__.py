@@ -18,6 +18,7 @@ from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
 from fullswap.theorems.means import MEANS
 from fullswap.theorems.multiscale import MULTISCALE
+from fullswap.theorems.nets import NETS
 from fullswap.theorems.premises import Constants, Geometry
 from fullswap.theorems.recalibration import RECALIBRATION
 from fullswap.theorems.rows import ROWS, THEOREMS, Theorem
@@ -27,6 +28,7 @@ LEDGER: dict[str, Result[Any]] = by_name(
     ROWS,
     MULTISCALE,
     TREES,
+    NETS,
     LEARNING,
     ANYTIME,
     MEANS,

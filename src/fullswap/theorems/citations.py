@@ -26,6 +26,8 @@ CITATIONS: dict[str, str] = {
     "FKO25, Cor correlated-equilibria": "learners that meet: the average play is an equilibrium",
     "FKO25, Thm calibration": "l2 calibration error is the full swap regret of the squared loss",
     "fullswap, Means": "docs/guarantees.md: running means that start at their own grid point",
+    "fullswap, Nets": "docs/guarantees.md: rounding on nets that are never triangulated",
+    "D74": "Dudley, Metric entropy of some classes of sets with differentiable boundaries (1974)",
     "LSS25": "Luo, Senapati, Sharan, Swap regret minimization via KL-calibration (2025)",
     "DDFG23": "Dagan, Daskalakis, Fishelson, Golowich, From external to swap regret 2.0 (2023)",
     "PR23": "Peng and Rubinstein, Fast swap regret minimization and applications (2023)",
