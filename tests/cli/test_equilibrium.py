@@ -130,7 +130,24 @@ def test_pictures(call, tmp_path, monkeypatch):
 
 
 def test_methods_are_those_of_the_solver():
-    assert METHODS == KNOWN
+    assert METHODS == (*KNOWN, "play-out")
+
+
+def test_learners_that_play_out_a_game(call):
+    code, out, _ = call("equilibrium", "chicken", "--method", "play-out", "--rounds", 200)
+    assert code == 0 and "average of 200 rounds, for which a gap of at most" in out
+    arguments = ("--method", "play-out", "--gap", 0.2, "--json")
+    code, out, _ = call("equilibrium", "chicken", *arguments)
+    result = json.loads(out)
+    assert code == 0 and result["reached"] and result["gap"] <= result["guaranteed"] <= 0.2
+    refused = (
+        (("--gap", 1e-3), "rounds would guarantee it"),
+        (("--gap", 1e-12), "rounds guarantee it"),
+        (("--seconds", 1), "not be given"),
+    )
+    for wrong, why in refused:
+        code, _, err = call("equilibrium", "chicken", "--method", "play-out", *wrong)
+        assert code == 2 and why in err
 
 
 def test_quiet_shows_no_bar(call, monkeypatch):

@@ -19,7 +19,8 @@ MOST_SHOWN = 20
 WIDEST = 120
 """Columns of text of the table; beyond it, names of actions stand below."""
 LONG_NAME = 20
-METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
+PLAY_OUT = "play-out"
+METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp", PLAY_OUT)
 SOLVING = "Solving"
 FILES = """
 Files:
@@ -66,6 +67,10 @@ def equilibrium(
         "auto", metavar="NAME", autocompletion=lambda: list(METHODS), rich_help_panel=SOLVING,
         help=f"One of {', '.join(METHODS)}.",
     ),
+    rounds: int | None = typer.Option(
+        None, min=1, metavar="NUMBER", rich_help_panel=SOLVING,
+        help="Rounds of self-play at most; with play-out, rounds that learners play.",
+    ),
     seconds: float | None = typer.Option(
         None, metavar="SECONDS", rich_help_panel=SOLVING, help="Stop soon after that time."
     ),
@@ -81,16 +86,29 @@ def equilibrium(
 ) -> None:  # fmt: skip
     """Solve a game: what to recommend to whom, and what anybody could gain by not following.
 
-    Exits with 1 if the gap asked for was not reached.
+    Exits with 1 if the gap asked for was not reached. play-out lets learners play
+    against one another, with a bound on the gap before the first round.
     """
     progress = progress_wanted(quiet)
     with answered("equilibrium"):
         if plot is not None:
             _refuse_picture(plot, game)
-        made = _game(game, settings)
-        from fullswap.games import solve
+        from fullswap.base import checks
 
-        solution = solve(made, gap, method, seed, seconds=seconds, progress=progress)
+        checks.one_of("method", method, METHODS)
+        if method == PLAY_OUT and seconds is not None:
+            checks.refuse("seconds", f"not be given with {PLAY_OUT}", seconds)
+        made = _game(game, settings)
+        from fullswap.games import play_out, solve
+
+        solution: Any
+        if method == PLAY_OUT:
+            # the number of rounds is given, or follows from the gap
+            wanted = gap if rounds is None else None
+            solution = play_out(made, rounds, wanted, progress=progress)
+        else:
+            budget: dict[str, Any] = {"rounds": rounds, "seconds": seconds}
+            solution = solve(made, gap, method, seed, **budget, progress=progress)
         if plot is not None:
             from fullswap.report import joint_distribution
 
@@ -99,7 +117,7 @@ def equilibrium(
             say(json.dumps(_plain(solution)), "equilibrium")
         else:
             _print(solution, plot)
-    if not solution.reached:
+    if solution.reached is False:
         raise typer.Exit(1)
 
 

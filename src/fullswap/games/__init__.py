@@ -12,7 +12,10 @@ from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.extensive.tree import Tree, from_tree
 from fullswap.games.files import parse, read
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
-from fullswap.games.learner import MixedAction, StructuredLearner
+from fullswap.games.learner import StructuredLearner
+from fullswap.games.membership import decompose_by_membership
+from fullswap.games.player import MixedAction, Player, as_player
+from fullswap.games.playout import PlayedOut, play_out
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.solve import solve
@@ -25,6 +28,8 @@ __all__ = [
     "Gap",
     "MixedAction",
     "Paraboloid",
+    "PlayedOut",
+    "Player",
     "Product",
     "Region",
     "SequenceForm",
@@ -33,12 +38,15 @@ __all__ = [
     "Sum",
     "Tree",
     "Vectors",
+    "as_player",
     "decompose",
+    "decompose_by_membership",
     "from_matrices",
     "from_sequence_form",
     "from_tensor",
     "from_tree",
     "parse",
+    "play_out",
     "read",
     "solve",
     "verify",

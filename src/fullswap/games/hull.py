@@ -8,6 +8,7 @@ inside: lengths stay what they are, flat hulls get full dimension, and none is f
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -16,16 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors, column_of
-from fullswap.games.decompose import nearest
+from fullswap.games.decompose import Decomposes, Mixed, decompose, refuse_outside
+from fullswap.games.projection import Projector
 from fullswap.games.regions import Region
+from fullswap.learners.base import MOST_EXPERTS
 from fullswap.sets import ConvexSetBase, Custom
 
 _FLAT = 1e-9  # directions in which the hull is thinner than this share of its size do not count
 _ROUNDING = 1e-12  # nor do those thinner than this share of its largest coordinate
 _DIGITS = 12  # directions that agree to so many share an answer: off by 1e-12 of the diameter
-_PROJECTION = 1e-12  # how near projections come, as a share of the largest coordinate
-_REMEMBERED = 100_000  # answers of the oracle that are remembered: some 10 MB
-_FEW = 512  # up to this many actions are all compared with one another, or all played
+_REMEMBERED = 100_000  # answers of the oracle, and mixed actions, that are remembered: some 10 MB
+_INSIDE = 1e-9  # points outside of the hull by this share of its diameter are rounding errors
 # Directions in which a hull of dimension 2 or 3 is measured: diameters to 0.03 % and 1 %.
 _IN_THE_PLANE, _IN_SPACE = 64, 200
 
@@ -43,6 +45,8 @@ class Hull(ConvexSetBase):
     _actions: ActionSet
     _owners: dict[bytes, Action]  # extreme points seen so far, and whose they are
     _answers: dict[bytes, Vector]  # what the oracle said, by unit direction
+    _mixed: dict[bytes, Mixed]  # points that projections have returned, and their mixed actions
+    _projector: Projector
 
     def __init__(self, actions: ActionSet) -> None:
         checks.instance("actions", actions, ActionSet, "a set of fullswap.games")
@@ -51,24 +55,53 @@ class Hull(ConvexSetBase):
         if not dim:
             checks.refuse("actions", "have at least two different embeddings", actions)
         frame = {"origin": origin, "axes": axes, "center": np.zeros(dim)}
-        sizes = {"dim": dim, "ambient_dim": dim, "diameter": diameter(actions, origin, axes)}
-        self._store(**frame, **sizes, _actions=actions, _owners={}, _answers={})
+        across = diameter(actions, origin, axes)
+        sizes = {"dim": dim, "ambient_dim": dim, "diameter": across}
+        known: dict[str, Any] = {"_owners": {}, "_answers": {}, "_mixed": {}}
+        projector = Projector(actions, origin, axes, across)
+        self._store(**frame, **sizes, **known, _actions=actions, _projector=projector)
 
     # What others remember of a set, by value, must not be mixed up with the extreme points that
     # this very object remembers.
     __eq__, __hash__ = object.__eq__, object.__hash__
 
-    def actions_at(self, points: Points) -> Column:
-        """Whose embeddings these are: points (m, dim) that ``minimize_linear`` has returned."""
-        return column_of([self._owners[(point + 0.0).tobytes()] for point in points])
-
     @property
+    def actions(self) -> ActionSet:
+        """Whose hull it is."""
+        return self._actions
+
+    def mixed_at(self, point: Vector) -> Mixed:
+        """A mixed action whose mean is the point (dim,): actions and their weights.
+
+        One action where the point is known to be its embedding, as answers of ``minimize_linear``
+        are; at most dim + 1 else. A ValueError says how far outside of the hull a point is.
+        """
+        key = (point + 0.0).tobytes()
+        if key in self._owners:
+            return column_of([self._owners[key]]), np.ones(1)
+        if key not in self._mixed:
+            if isinstance(self._actions, Decomposes):
+                return decompose(self._actions, self.origin + self.axes @ point, _INSIDE)
+            nearest = self._projected(point[None, :])[0]
+            distance = float(np.linalg.norm(nearest - point))
+            if distance > _INSIDE * self.diameter:
+                refuse_outside(distance)
+            self._mixed[key] = self._mixed[(nearest + 0.0).tobytes()]
+        return self._mixed[key]
+
+    @cached_property
     def vertices(self) -> Points | None:
-        """Embeddings of few actions (also those that are not extreme), else None."""
+        """Embeddings of at most 2,000 actions, those inside of the hull left out; else None."""
         size = self._actions.size
-        if size is None or size > _FEW:
+        if size is None or size > MOST_EXPERTS:
             return None
-        return np.unique(self._seen(np.arange(size)), axis=0)
+        points = np.unique(self._seen(np.arange(size)), axis=0)
+        if len(points) <= self.dim + 1:
+            return points
+        # once all of them have been projected, those that are extreme are among the corners
+        projector = Projector(self._actions, self.origin, self.axes, self.diameter)
+        projector.mixtures(points)
+        return np.unique(self._seen(projector.actions_of(slice(None))), axis=0)
 
     def moved(self, scale: float = 1.0, shift: ArrayLike = 0.0) -> Custom:
         """Return {scale·y + shift}, given by functions."""
@@ -99,11 +132,18 @@ class Hull(ConvexSetBase):
         return np.array([self._answers[key] for key in keys])
 
     def _project(self, points: Points) -> Points:
-        result = np.empty_like(points)
-        for i, target in enumerate(points @ self.axes.T + self.origin):
-            actions, weights, _, _ = nearest(self._actions, target, _PROJECTION)
-            result[i] = (weights @ self._actions.embed(actions) - self.origin) @ self.axes
-        return result
+        return self._projected(points)
+
+    def _projected(self, points: Points) -> Points:
+        """Nearest points (m, dim), whose mixed actions are remembered."""
+        if len(self._mixed) > _REMEMBERED:
+            self._mixed.clear()
+        nearest, corners, weights = self._projector.mixtures(points)
+        used = weights > 0
+        for point, row, shares, own in zip(nearest, corners, weights, used, strict=True):
+            shown = self._projector.actions_of(row[own]), shares[own]
+            self._mixed[(point + 0.0).tobytes()] = shown
+        return nearest
 
     def _contains(self, points: Points, slack: Vector) -> NDArray[np.bool_]:
         return np.asarray(np.linalg.norm(points - self._project(points), axis=1) <= slack)
@@ -113,7 +153,8 @@ class Hull(ConvexSetBase):
         if corners is None:
             raise NotImplementedError(
                 f"curvature must be >= 0, got {curvature.min()}: linear minima do not tell the "
-                f"minimum of a concave quadratic function over the hull of more than {_FEW} actions"
+                "minimum of a concave quadratic function over the hull of more than "
+                f"{MOST_EXPERTS} actions"
             )
         values = slope @ corners.T + curvature[:, None] * np.square(corners).sum(axis=1)
         return np.asarray(corners[values.argmin(axis=1)])
@@ -160,7 +201,7 @@ def diameter(actions: ActionSet, origin: Vector, axes: Points) -> float:
         return actions.action_set.diameter
     if isinstance(actions, Product):
         return math.sqrt(sum(diameter(part, *affine_frame(part)) ** 2 for part in actions.parts))
-    if actions.size is not None and actions.size <= _FEW:
+    if actions.size is not None and actions.size <= MOST_EXPERTS:
         points = actions.embed(np.arange(actions.size))
         return max(float(np.linalg.norm(points - point, axis=1).max()) for point in points)
     k = axes.shape[1]

@@ -1,9 +1,7 @@
 """One player of a repeated structured game against anyone, with small swap regret.
 
-A mixed action is a point of K = conv{v}, payoffs are linear there, and swapping actions is a
-swap of points: swap regret in the game is at most full swap regret on K. The points that are
-played are extreme points of K, hence embeddings of real actions, so nothing has to be
-decomposed, and the number of actions enters through the linear oracle only.
+The reduction of ``fullswap.games.player`` with the learner on the hull that guarantees most, and
+with coordinates of the hull that suit the payoff vectors.
 """
 
 from __future__ import annotations
@@ -15,40 +13,40 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullswap.base import checks
-from fullswap.base.protocols import Points, Vector
+from fullswap.base.protocols import Loss, Mixture, Points, Vector
 from fullswap.certificates import Certificate, Quantity
-from fullswap.games.actions import Action, ActionSet, Column
+from fullswap.games.actions import ActionSet, Column
+from fullswap.games.decompose import Mixed
 from fullswap.games.hull import Hull, affine_frame
-from fullswap.losses import Linear, LossClass
-from fullswap.template import FullSwapLearner
+from fullswap.games.inverse import Coordinates, OnHull
+from fullswap.games.player import MixedAction, Player
+from fullswap.losses import LossClass
+from fullswap.template import FullSwapLearner, Plan, plan
+from fullswap.template.choice import SHOWN_ROUNDS
+from fullswap.template.plan import ROWS
 from fullswap.theorems import THEOREMS
 
+__all__ = ["MixedAction", "Place", "StructuredLearner", "place_of", "planned", "rounding_maps"]
+
 _ROW = "concave"  # the row of the table for linear losses
-_BEYOND = 1e-6  # share of a payoff vector outside of the span of the given ones that is rounding
+# Rows for linear losses, in any number of dimensions.
+WAYS = tuple(row.name for row in ROWS if row.name in (_ROW, "tree"))
 _STEPS = 300  # steps towards the smallest ellipsoid at most: what they reach will do
 _FLAT = 1e-9  # directions in which vectors reach no farther than this share do not count
 _CLOSE = 1.01  # factor (of squared lengths) within which an ellipsoid counts as the smallest
 
 
-class MixedAction(NamedTuple):
-    """Distinct actions and their probabilities."""
-
-    actions: Column
-    weights: Vector
-
-    def draw(self, generator: np.random.Generator) -> Action:
-        """One action at random."""
-        return self.actions[generator.choice(len(self.weights), p=self.weights)]
-
-
-class StructuredLearner:
+class StructuredLearner(Player):
     """Play a structured game repeatedly; see what the others' play makes of it; learn.
 
     Guarantee: the swap regret of the mixed actions p_t against payoff vectors w_t,
 
         Σ_a max_b Σ_t p_t[a]·⟨v_b − v_a, w_t⟩ ,
 
-    is at most ``guarantee`` whatever the others do, by [FKO25, Table 1 row 3].
+    is at most ``guarantee`` whatever the others do, by [FKO25, Lemma structure-to-full] and the
+    row with the smallest bound: [FKO25, Table 1 row 3] on extreme points of the hull, on points
+    near its boundary or on the actions themselves (up to 2,000), or the tree, whose bound does not
+    know the dimension. Points that are no embeddings are played as mixed actions.
 
     Parameters
     ----------
@@ -63,6 +61,8 @@ class StructuredLearner:
         Spacing of the points played, by default the one with the smallest guarantee.
     learner : str or None
         "hedge", or "matching", whose guarantee is weaker and whose regret is often smaller.
+    row : str or None
+        "concave" or "tree", by default the one with the smaller guarantee.
     track : bool
         Keep the sums from which the certificate is computed.
 
@@ -85,115 +85,133 @@ class StructuredLearner:
         *,
         mesh: float | None = None,
         learner: str | None = None,
+        row: str | None = None,
         track: bool = True,
     ) -> None:
-        checks.instance("actions", actions, ActionSet, "a set of fullswap.games")
-        self.actions, self.horizon = actions, horizon
-        self.hull: Hull | None = None
-        self._inner: FullSwapLearner | None = None
-        self._rounds = 0
-        given, length, turned = None, 1.0, np.eye(actions.dim)
-        if isinstance(bound, list | tuple) or np.ndim(bound):
-            given = checks.matrix("bound", bound, (None, actions.dim))
-        else:
-            length = checks.setting("bound", bound, above=0.0)
-        _, axes = affine_frame(actions)
-        if not axes.shape[1]:
-            # all actions are worth the same against anyone
-            self._played = actions.best(np.zeros((1, actions.dim)))[0]
+        place = place_of(actions, bound)
+        self.horizon, self.hull = horizon, place.hull
+        if place.hull is None:
+            super().__init__(actions, Settled(), OneAction(actions), track)
             return
-        self._beyond: Points | None = None
-        if given is not None:
-            if not (given @ axes).any():
-                checks.refuse("bound", "have a vector that tells the actions apart", bound)
-            actions, turned, self._beyond = _rounded(actions, axes, given @ axes)
-        self.hull = Hull(actions)
-        self._axes: Points = turned @ self.hull.axes
-        self._inner = FullSwapLearner(
-            self.hull, LossClass(length, concave=True), horizon,
-            row=_ROW, mesh=mesh, learner=learner, track=track,
+        chosen = planned(place, horizon, mesh, learner, row)
+        inner = FullSwapLearner(
+            place.hull, place.losses, horizon, row=chosen.row, mesh=mesh, learner=learner,
+            track=track,
         )  # fmt: skip
-        self._played = self.hull.actions_at(self._inner.points)
-
-    @property
-    def rounds(self) -> int:
-        """Rounds played so far."""
-        return self._rounds if self._inner is None else self._inner.rounds
-
-    def __repr__(self) -> str:
-        size = "∞" if self.actions.size is None else f"{self.actions.size:,}"
-        planned = "" if self.horizon is None else f" of {self.horizon:,}"
-        return f"<StructuredLearner: {size} actions; {self.rounds:,}{planned} rounds>"
-
-    @property
-    def guarantee(self) -> float:
-        """Bound on the swap regret for the horizon or the rounds so far; NaN if ``bound`` broke."""
-        return 0.0 if self._inner is None else self._inner.guarantee
+        super().__init__(actions, inner, place.coordinates, track)
+        self._others = chosen.considered
 
     @property
     def payoff_range(self) -> float:
         """No two payoffs of a round differ by more than this, the B of the guarantee."""
-        return 0.0 if self._inner is None else self._inner.plan.constants.loss_range
-
-    @property
-    def support(self) -> Column:
-        """Actions that may be played at present."""
-        if self._inner is None or self.hull is None:
-            return self._played
-        return self.hull.actions_at(self._inner.grid.points)
+        inner = self.learner
+        return inner.plan.constants.loss_range if isinstance(inner, FullSwapLearner) else 0.0
 
     def explain(self) -> str:
         """What was chosen and why."""
-        if self._inner is None:
-            return "All actions have the same embedding, so there is nothing to learn."
-        return self._inner.explain()
+        words = super().explain()
+        inner = self.learner
+        if not isinstance(inner, FullSwapLearner):
+            return words
+        rows = [entry for entry in self._others if entry[0] != inner.row]
+        if rows:
+            listed = ", ".join(f"{row} with {name} {bound:.6g}" for row, name, bound in rows)
+            words += f"\nBounds of other rows: {listed}."
+        return words
 
-    def play(self) -> MixedAction:
-        """The mixed action of this round; the same until a payoff vector is observed."""
-        if self._inner is None or self.hull is None:
-            return MixedAction(self._played, np.ones(1))
-        mixture = self._inner.play()
-        assert mixture.indices is not None
-        if mixture.indices.max() >= len(self._played):
-            self._played = self.hull.actions_at(self._inner.points)
-        used = mixture.weights > 0
-        return MixedAction(self._played[mixture.indices[used]], mixture.weights[used])
 
-    def observe(self, vector: ArrayLike) -> None:
-        """Learn from the payoff vector w (dim,) that the others' play made: payoffs ⟨v, w⟩."""
-        array = checks.vector("vector", vector, self.actions.dim)
-        if self._inner is None:
-            self._rounds += 1
-            return
-        self._inner.observe(Linear(self._directions(array[None, :])[0]))
+class Place(NamedTuple):
+    """Where a learner plays: hull, coordinates, and what is promised of the losses there."""
 
-    def run(self, vectors: ArrayLike) -> None:
-        """Play against payoff vectors (T, dim) fixed in advance: the loop of play and observe."""
-        array = checks.floats("vectors", vectors)
-        if array.ndim != 2 or array.shape[1] != self.actions.dim:
-            checks.refuse_shape("vectors", f"(T, {self.actions.dim})", array)
-        if self._inner is None:
-            self._rounds += len(array)
-            return
-        none = np.zeros(len(array))
-        self._inner.run(np.column_stack((none, self._directions(array), none)))
+    hull: Hull | None
+    """None if all actions are worth the same against anyone."""
+    coordinates: Coordinates
+    losses: LossClass
+
+
+def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
+    """The hull of the actions in coordinates that suit payoff vectors of this length, or these."""
+    checks.instance("actions", actions, ActionSet, "a set of fullswap.games")
+    given, length = None, 1.0
+    if isinstance(bound, list | tuple) or np.ndim(bound):
+        given = checks.matrix("bound", bound, (None, actions.dim))
+    else:
+        length = checks.setting("bound", bound, above=0.0)
+    linear = LossClass(length, smoothness=0.0, concave=True)
+    _, axes = affine_frame(actions)
+    if not axes.shape[1]:
+        return Place(None, OneAction(actions), linear)
+    if given is None:
+        hull = Hull(actions)
+        return Place(hull, OnHull(hull, hull.axes), linear)
+    if not (given @ axes).any():
+        checks.refuse("bound", "have a vector that tells the actions apart", bound)
+    stretched, turned, beyond = _rounded(actions, axes, given @ axes)
+    hull = Hull(stretched)
+    return Place(hull, OnHull(hull, turned @ hull.axes, beyond=beyond), linear)
+
+
+def planned(
+    place: Place,
+    horizon: int | None,
+    mesh: float | None = None,
+    learner: str | None = None,
+    row: str | None = None,
+) -> Plan:
+    """The plan with the smallest guarantee of all rows; ``considered`` has the others."""
+    assert place.hull is not None
+    names = WAYS if row is None else (checks.one_of("row", row, WAYS),)
+    if row is None and (mesh is not None or learner is not None):
+        names = (_ROW,)  # the tree has neither
+    plans: list[Plan] = []
+    for name in names:
+        try:
+            plans.append(plan(place.hull, place.losses, horizon, name, mesh, learner))
+        except ValueError:
+            if name == names[-1] and not plans:
+                raise
+    rounds = horizon or SHOWN_ROUNDS
+    best = min(plans, key=lambda one: one.bound(rounds, built=False))
+    return replace(best, considered=tuple(c for one in plans for c in one.considered))
+
+
+class Settled:
+    """What is left of a learner where all actions have the same embedding."""
+
+    rounds = 0
+    guarantee = 0.0
+
+    def play(self) -> Mixture:
+        """The one point of the hull."""
+        return Mixture(np.zeros((1, 1)), np.ones(1))
+
+    def observe(self, loss: Loss) -> None:
+        """Nothing to learn."""
+        self.rounds += 1
 
     def certificate(self) -> Certificate:
-        """Measured swap regret, against every action, beside its guarantees."""
-        if self._inner is None:
-            citation = THEOREMS[_ROW].citation
-            return Certificate(Quantity.SWAP_REGRET, self._rounds, 0.0, 0.0, 0.0, citation, (), 0.0)
-        return replace(self._inner.certificate(), quantity=Quantity.SWAP_REGRET)
+        """No swap gains anything."""
+        citation = THEOREMS[_ROW].citation
+        return Certificate(Quantity.SWAP_REGRET, self.rounds, 0.0, 0.0, 0.0, citation, (), 0.0)
 
-    def _directions(self, vectors: Points) -> Points:
-        """Losses −⟨·, w⟩ in the coordinates of the hull, shape (T, dim of the hull)."""
-        # sums, not matrix products: a row must come out the same alone and among others
-        if self._beyond is not None:
-            missed = np.abs((vectors[:, :, None] * self._beyond).sum(axis=1)).max(axis=1)
-            outside = missed > _BEYOND * np.abs(vectors).max(axis=1)
-            rule = "be mixtures of those given as bound, inside of their span"
-            checks.refuse_at("vectors", rule, vectors, outside)
-        return np.asarray(-(vectors[:, :, None] * self._axes).sum(axis=1))
+    def explain(self) -> str:
+        """Why."""
+        return "All actions have the same embedding, so there is nothing to learn."
+
+
+class OneAction:
+    """One coordinate that is always 0: all actions have the same embedding."""
+
+    def __init__(self, actions: ActionSet) -> None:
+        self._actions = actions
+
+    def mixed(self, point: Vector) -> Mixed:
+        """Any action."""
+        return self._actions.best(np.zeros((1, self._actions.dim)))[0], np.ones(1)
+
+    def losses(self, vectors: Points) -> Points:
+        """Nothing of them matters."""
+        return np.zeros((len(vectors), 1))
 
 
 # --- coordinates in which the payoff vectors are round ------------------------------------------

@@ -104,6 +104,19 @@ def nearest_points(corners, points):
 
 
 @kernel
+def nearest_mixtures(corners, points):
+    """The same as convex weights: corners (m, d + 1) and their weights (m, d + 1), 0 if unused."""
+    m, d = points.shape
+    out = np.empty(d)
+    chosen, shares = np.zeros((m, d + 1), np.int64), np.zeros((m, d + 1))
+    vectors, matrices, indices = scratch(d)
+    for row in range(m):
+        _, size = walk(corners, points[row], out, vectors, matrices, indices)
+        chosen[row, :size], shares[row, :size] = indices[0, :size], vectors[0, :size]
+    return chosen, shares
+
+
+@kernel
 def project_rows(points, center, diameter, corners, normals, offsets, rounding):
     """Replace rows outside of a polytope by its nearest points, in place; the others stay.
 

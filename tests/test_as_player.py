@@ -1,0 +1,343 @@
+"""The reduction: swap regret in the game is at most full swap regret on the hull."""
+
+import copy
+import math
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fullswap import FullSwapLearner
+from fullswap.base.protocols import Mixture
+from fullswap.games import (
+    Curve,
+    Product,
+    StructuredLearner,
+    Vectors,
+    as_player,
+    decompose,
+    decompose_by_membership,
+    zoo,
+)
+from fullswap.games.hull import Hull
+from fullswap.losses import LossClass
+from fullswap.sets import Ball, Box, Polytope, Simplex
+from opponents import OPPONENTS, hostile, normal_form_regret, played_out
+
+LINEAR = LossClass(1.0, smoothness=0.0, concave=True)
+
+
+def slow_full_swap_regret(record, corners):
+    """Σ_s max_b Σ_t x_t[s]·⟨b − s, w_t⟩ from points and weights of every round."""
+    sums: dict[bytes, np.ndarray] = {}
+    for mixture, w in record:
+        for s, x in zip(mixture.points, mixture.weights, strict=True):
+            key = (s + 0.0).tobytes()
+            sums[key] = sums.get(key, 0.0) + x * w
+    total = 0.0
+    for key, w in sums.items():
+        total += max(float((b - np.frombuffer(key)) @ w) for b in corners)
+    return total
+
+
+class Recorded:
+    """A learner whose points, in the game's coordinates, are written down."""
+
+    def __init__(self, learner):
+        self.learner, self.action_set, self.record = learner, learner.action_set, []
+
+    def __getattr__(self, name):
+        return getattr(self.learner, name)
+
+    def play(self):
+        return self.learner.play()
+
+    def observe(self, loss):
+        mixture = self.play()
+        self.learner.observe(loss)
+        self.record.append((mixture, -loss.coefficients[1:-1]))
+
+
+HULLS = {
+    "square": (Box([-1.0, 2.0], [1.0, 5.0]), [[-1, 2], [-1, 5], [1, 2], [1, 5], [0, 3], [1, 5]]),
+    "simplex": (Simplex(4), np.eye(5)),
+    "polytope": (None, np.random.default_rng(3).normal(size=(9, 3)) * [1, 2, 0.3] + 4),
+}
+
+
+@pytest.mark.parametrize("name", OPPONENTS)
+@pytest.mark.parametrize("row", ["concave", "tree", "lipschitz"])
+@pytest.mark.parametrize("hull", HULLS)
+def test_swap_regret_is_at_most_full_swap_regret(hull, row, name):
+    field, rows = HULLS[hull]
+    actions = Vectors(rows)
+    field = Polytope(vertices=rows) if field is None else field
+    inner = Recorded(FullSwapLearner(field, LINEAR, 150, row=row))
+    player = as_player(inner, actions)
+    plays, vectors = played_out(player, actions, OPPONENTS[name](actions.dim, 1), 150)
+    regret = normal_form_regret(actions.embeddings @ vectors.T, plays)
+    full = slow_full_swap_regret(inner.record, actions.embeddings)
+    certificate = player.certificate()
+    assert certificate.measured == pytest.approx(regret, abs=1e-8)
+    assert regret <= full + 1e-6
+    assert full == pytest.approx(inner.certificate().measured, abs=1e-6)
+    assert full <= player.guarantee + 1e-9 and certificate.holds
+    # the mixed action of every point is one and the same, with the right mean
+    for (mixture, _), play in zip(inner.record, plays, strict=True):
+        mean = mixture.weights @ mixture.points
+        np.testing.assert_allclose(play @ actions.embeddings, mean, atol=1e-7)
+
+
+def test_every_distinct_point_is_decomposed_once():
+    actions = Vectors(np.random.default_rng(0).normal(size=(12, 3)))
+    asked = []
+
+    def oracle(point):
+        asked.append(point.tobytes())
+        return decompose(actions, point)
+
+    inner = FullSwapLearner(Polytope(vertices=actions.embeddings), LINEAR, 300, row="concave")
+    player = as_player(inner, actions, oracle)
+    player.run(np.random.default_rng(1).uniform(-0.5, 0.5, size=(60, 3)))
+    assert len(asked) == len(set(asked)) == len(inner.grid)
+
+
+class Wandering:
+    """A learner of one's own, with numbers of points that do not keep their meaning."""
+
+    def __init__(self, corners):
+        self.corners, self.rounds = corners, 0
+
+    def play(self):
+        weights = np.random.default_rng(self.rounds).dirichlet(np.ones(len(self.corners)), size=2)
+        return Mixture(weights @ self.corners, np.array([0.3, 0.7]), np.array([0, 1]))
+
+    def observe(self, loss):
+        self.rounds += 1
+
+
+def test_a_learner_of_ones_own():
+    actions = Vectors(np.random.default_rng(5).normal(size=(7, 2)))
+    player = as_player(Wandering(actions.embeddings), actions)
+    plays, vectors = played_out(player, actions, hostile(2, 0), 50)
+    certificate = player.certificate()
+    regret = normal_form_regret(actions.embeddings @ vectors.T, plays)
+    assert certificate.measured == pytest.approx(regret, abs=1e-9)
+    assert certificate.guaranteed is None and math.isnan(player.guarantee)
+    assert player.rounds == 50 and "Wandering" in player.explain()
+    for t, play in enumerate(plays):
+        weights = np.random.default_rng(t).dirichlet(np.ones(7), size=2)
+        mean = np.array([0.3, 0.7]) @ weights @ actions.embeddings
+        np.testing.assert_allclose(play @ actions.embeddings, mean, atol=1e-8)
+
+
+@pytest.mark.parametrize("oracle", ["best responses", "membership"])
+def test_oracles_agree_about_the_regret_of_the_hull(oracle):
+    rows = np.random.default_rng(2).normal(size=(10, 3))
+    actions, hull = Vectors(rows), Polytope(vertices=rows)
+    oracles = {
+        "best responses": None,
+        "membership": partial(decompose_by_membership, hull.contains, actions),
+    }
+    player = as_player(FullSwapLearner(hull, LINEAR, 80, row="tree"), actions, oracles[oracle])
+    plays, vectors = played_out(player, actions, hostile(3, 4), 80)
+    regret = normal_form_regret(rows @ vectors.T, plays)
+    assert regret <= player.learner.certificate().measured + 1e-6 <= player.guarantee + 2e-6
+
+
+@pytest.mark.parametrize("actions", [Curve.parabola(-1.0, 1.0), zoo.auction(3, 2).actions[0]])
+def test_learners_on_a_hull_in_its_own_coordinates(actions):
+    hull = Hull(actions)
+    player = as_player(FullSwapLearner(hull, LINEAR, 100), actions)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        chosen, weights = player.play()
+        mean = weights @ actions.embed(actions.check(chosen, "chosen"))
+        mixture = player.learner.play()
+        inside = mixture.weights @ mixture.points @ hull.axes.T + hull.origin
+        np.testing.assert_allclose(mean, inside, atol=1e-8)
+        w = rng.normal(size=actions.dim)
+        player.observe(w / np.linalg.norm(w))
+    certificate = player.certificate()
+    assert certificate.holds
+    assert certificate.measured <= player.learner.certificate().measured + 1e-8
+    assert len(player.support) > 1
+
+
+def test_run_is_the_loop_and_copies_go_on_alike():
+    rows = np.random.default_rng(2).normal(size=(30, 4))
+    field = Polytope(vertices=rows)
+    one, other = (
+        as_player(FullSwapLearner(field, LINEAR, 50, row="tree"), Vectors(rows)) for _ in range(2)
+    )
+    vectors = np.random.default_rng(1).uniform(-0.4, 0.4, size=(40, 4))
+    one.run(vectors)
+    for w in vectors:
+        other.play()
+        other.observe(w)
+    assert one.certificate() == other.certificate() and one.rounds == 40
+    for again in (other, copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        for mine, theirs in zip(one.play(), again.play(), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_bad_input():
+    square = Vectors([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+
+    def inner(field):
+        return FullSwapLearner(field, LINEAR, 50, row="concave")
+
+    box = Box([0.0, 0.0], [1.0, 1.0])
+    with pytest.raises(ValueError, match="^learner must have play"):
+        as_player(object(), square)
+    with pytest.raises(ValueError, match="^actions must"):
+        as_player(inner(box), [[0.0, 1.0]])
+    with pytest.raises(ValueError, match="^oracle must be a function"):
+        as_player(inner(box), square, 3)
+    with pytest.raises(ValueError, match="3 coordinates"):
+        as_player(inner(box), Vectors(np.eye(3)))
+    with pytest.raises(ValueError, match=r"^actions must have embeddings in the learner's set"):
+        as_player(inner(Box([0.0, 0.0], [1.0, 0.5])), square)
+    with pytest.raises(ValueError, match=r"^actions must have embeddings in the learner's set"):
+        many = Product([Vectors(np.linspace(0, 1, 200)[:, None])] * 2)
+        as_player(inner(Ball([0.5, 0.5], 0.5)), many)
+    with pytest.raises(ValueError, match="learner's hull"):
+        as_player(inner(Hull(square)), Vectors(square.embeddings))
+    # a set that is larger than the hull is found out when a point outside is played
+    player = as_player(inner(Ball([0.5, 0.5], 1.0)), square)
+    with pytest.raises(ValueError, match="point must lie in the hull"):
+        player.play()
+    player = as_player(inner(box), square)
+    for vector in ([1.0], [1.0, math.nan], "ab"):
+        with pytest.raises(ValueError, match="^vector must"):
+            player.observe(vector)
+    assert player.rounds == 0
+
+
+@pytest.mark.parametrize(
+    "answer, why",
+    [
+        (([0], [1.0]), "with mean"),
+        (([0, 1], [0.5, 0.6]), "sum to 1"),
+        (([0, 1], [1.5, -0.5]), "at least 0"),
+        (([9], [1.0]), "the actions of oracle"),
+        (([0, 1], [1.0]), "the weights of oracle"),
+    ],
+)
+def test_answers_of_an_oracle_are_checked(answer, why):
+    square = Vectors([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    inner = FullSwapLearner(Box([0.0, 0.0], [1.0, 1.0]), LINEAR, 50, row="concave")
+    player = as_player(inner, square, lambda point: answer)
+    with pytest.raises(ValueError, match=why):
+        player.play()
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 6), st.integers(0, 14), st.integers(0, 10_000), st.sampled_from([1.0, 0.1]))
+def test_membership_alone_gives_a_mixed_action_with_the_right_mean(dim, more, seed, sparse):
+    rng = np.random.default_rng([dim, more, seed])
+    rows = rng.normal(size=(dim + 1 + more, dim)) * rng.uniform(0.2, 5.0, size=dim) + 3
+    actions, hull = Vectors(rows), Polytope(vertices=rows)
+    point = rng.dirichlet(np.full(len(rows), sparse)) @ rows
+    chosen, weights = decompose_by_membership(hull.contains, actions, point)
+    assert len(chosen) <= dim + 1 and weights.min() >= 0
+    np.testing.assert_allclose(weights @ rows[chosen], point, atol=1e-7)
+    others, shares = decompose(actions, point)
+    np.testing.assert_allclose(weights @ rows[chosen], shares @ rows[others], atol=1e-7)
+
+
+def test_membership_on_faces_and_corners_of_degenerate_hulls():
+    cube = np.array(np.meshgrid(*[[0.0, 2.0]] * 3)).reshape(3, -1).T
+    actions = Vectors(np.vstack((cube, cube[:3], [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]])))
+    contains = Box([0.0] * 3, [2.0] * 3).contains
+    for point in ([1.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.3, 2.0, 1.1], [1.0, 1.0, 1.0]):
+        chosen, weights = decompose_by_membership(contains, actions, point)
+        assert len(chosen) <= 4
+        np.testing.assert_allclose(weights @ actions.embed(chosen), point, atol=1e-12)
+    flat = Vectors(np.outer([0.0, 0.5, 1.0], [3.0, 4.0]))
+
+    def on_the_line(points):
+        along = points @ [0.12, 0.16]
+        across = np.abs(points @ [0.8, -0.6])
+        return (across < 1e-9) & (along > -1e-9) & (along < 1 + 1e-9)
+
+    chosen, weights = decompose_by_membership(on_the_line, flat, [2.1, 2.8])
+    np.testing.assert_allclose(weights @ flat.embed(chosen), [2.1, 2.8], atol=1e-9)
+
+
+def test_bad_membership():
+    square, box = Vectors([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), Box([0, 0], [1, 1])
+    with pytest.raises(ValueError, match="point must lie in the hull of the actions, got one 1 "):
+        decompose_by_membership(box.contains, square, [0.5, 2.0])
+    with pytest.raises(ValueError, match="^contains must give booleans"):
+        decompose_by_membership(lambda points: 1.0, square, [0.5, 0.5])
+    with pytest.raises(ValueError, match="^contains must be a function"):
+        decompose_by_membership(None, square, [0.5, 0.5])
+    with pytest.raises(ValueError, match="^contains must tell"):  # of another set
+        decompose_by_membership(Box([0, 0], [3, 3]).contains, square, [2.5, 2.5])
+    with pytest.raises(ValueError, match="^actions must be at most"):
+        decompose_by_membership(box.contains, Curve.parabola(0.0, 1.0), [0.5, 0.5])
+    with pytest.raises(ValueError, match="^tolerance must"):
+        decompose_by_membership(box.contains, square, [0.5, 0.5], 0.0)
+
+
+# --- the preset in many dimensions ----------------------------------------------------------------
+
+
+def sets_of_many_dimensions():
+    rng = np.random.default_rng(0)
+    flat = rng.normal(size=(300, 8)) @ rng.normal(size=(8, 16)) + 1.0
+    return {
+        "8, all actions": (Vectors(rng.normal(size=(100, 8))), 6_000),
+        "8, too many actions": (Vectors(rng.normal(size=(2_500, 8)) + 0.3), 300),
+        "16, flat and doubled": (Vectors(np.vstack((flat, flat[:50]))), 6_000),
+        "16, plans": (zoo.auction(5, 4).actions[0], 300),
+    }
+
+
+MANY = sets_of_many_dimensions()
+
+
+@pytest.mark.parametrize("name", OPPONENTS)
+@pytest.mark.parametrize("kind", MANY)
+def test_swap_regret_in_many_dimensions(kind, name):
+    """From the record of mixed actions, by code that knows nothing of learners."""
+    actions, horizon = MANY[kind]
+    player = StructuredLearner(actions, 1.0, horizon)
+    answer, sums = OPPONENTS[name](actions.dim, 2), {}
+    for t in range(120):
+        chosen, weights = player.play()
+        assert weights.min() > 0 and weights.sum() == pytest.approx(1.0)
+        w = answer(weights @ actions.embed(chosen), t)
+        for a, p in zip(chosen.tolist(), weights, strict=True):
+            sums[a] = sums.get(a, 0.0) + p * w
+        player.observe(w)
+    every = actions.embed(np.arange(actions.size))
+    regret = sum(float((every @ s).max() - every[a] @ s) for a, s in sums.items())
+    certificate = player.certificate()
+    assert certificate.measured == pytest.approx(regret, abs=1e-8)
+    assert regret <= player.learner.certificate().measured + 1e-6
+    assert player.learner.certificate().measured <= certificate.guaranteed + 1e-6
+    assert certificate.guaranteed <= player.guarantee + 1e-9 < player.payoff_range * horizon
+
+
+def test_the_row_with_the_smallest_guarantee_is_taken():
+    actions = Vectors(np.random.default_rng(0).normal(size=(2_500, 8)))
+    chosen = StructuredLearner(actions, 1.0, 5_000)
+    rows = {row: StructuredLearner(actions, 1.0, 5_000, row=row) for row in ("concave", "tree")}
+    assert chosen.guarantee == min(one.guarantee for one in rows.values())
+    assert chosen.learner.row == "tree" and "concave with hedge" in chosen.explain()
+    few = Vectors(actions.embeddings[:60])
+    assert StructuredLearner(few, 1.0, 5_000).learner.row == "concave"
+    with pytest.raises(ValueError, match="^row must"):
+        StructuredLearner(few, 1.0, 100, row="lipschitz")
+    with pytest.raises(ValueError, match="learner must be None"):
+        StructuredLearner(few, 1.0, 100, row="tree", learner="hedge")
+
+
+def test_little_is_promised_where_it_is():
+    actions = Vectors(np.random.default_rng(0).normal(size=(2_500, 12)))
+    assert "ittle is promised" in StructuredLearner(actions, 1.0, 50).explain()
