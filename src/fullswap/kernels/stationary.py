@@ -3,9 +3,10 @@
 Two situations, two ways. Where rows are sparse, any stationary distribution serves, so the chain is
 explored from one state until a closed class is found and only that class is solved
 (`stationary_sparse`), without subtractions and up to rounding. Rows may be worked out as the search
-meets their states: `meet` is implemented for each source of rows. Where rows are dense, last round's
-distribution is nearly stationary and a few steps of the chain repair it (`stationary_dense`); the
-residual that remains is reported so that it can be charged to the guarantee.
+meets their states: `meet` is implemented for each source of rows. Where rows are dense, last
+round's distribution is nearly stationary and a few steps of the chain repair it
+(`stationary_dense`); the residual that remains is reported so that it can be charged to the
+guarantee.
 """
 
 from __future__ import annotations
