@@ -184,10 +184,11 @@ class FullSwapLearner:
         """Play against losses fixed in advance: rows of coefficients (T, A + 2), or a sequence.
 
         The same numbers as the loop of play and observe. Rows of coefficients (or a sequence of
-        linear and quadratic losses) run in one compiled loop: on a line, and under gradient
-        descent on boxes, simplices, balls and polytopes, whatever their grid and rounding. Sets
-        given by functions, other losses, and learners over the grid points take the loop in
-        Python. ``record=True`` gives the record.
+        linear and quadratic losses) run in one compiled loop under gradient descent on lines,
+        boxes, simplices, balls and polytopes, whatever their grid and rule. Sets given by
+        functions, other losses, learners over the grid points, and the discretised row by a
+        stationary distribution take the loop in Python.
+        ``record=True`` gives the record.
         """
         from fullswap.template.batch import run_losses
 
