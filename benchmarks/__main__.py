@@ -13,12 +13,13 @@ from benchmarks import (
     diagram,
     forecasts,
     line,
+    mesh,
     startup,
     stationary,
     weights,
 )
 
-PARTS = (line, weights, stationary, forecasts, bank, copies, checks, diagram, startup)
+PARTS = (line, weights, stationary, mesh, forecasts, bank, copies, checks, diagram, startup)
 COLUMNS = ("benchmark", "measured", "against", "ratio", "target", "met")
 TITLE = "Ratios measured in one run (smallest processor times)"
 

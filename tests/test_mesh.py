@@ -24,6 +24,8 @@ ROOF = sets.Polytope(
     ]
 )
 MESHES = {
+    "line": (sets.Interval(-1.0, 2.5), SMOOTH),
+    "net of a line": (sets.Interval(-1.0, 2.5), NET),
     "box": (sets.Box([0.5, 1.0], [1.2, 3.0]), SMOOTH),
     "flat box": (sets.Box([0.0, 0.0, -1.0], [1.0, 2.0, -0.9]), SMOOTH),
     "simplex": (sets.Simplex(2), SMOOTH),
@@ -43,7 +45,8 @@ def learner_on(name, horizon):
     """A learner of the case, by gradient descent in compiled rounds."""
     action_set, row = MESHES[name]
     promised = losses.LossClass.squared(action_set.diameter)
-    learner = FullSwapLearner(action_set, promised, horizon, row=row, learner="gradient")
+    options = {"row": row, "learner": "gradient", "rule": "stationary"}
+    learner = FullSwapLearner(action_set, promised, horizon, **options)
     assert learner._rule.mesh is not None
     return learner
 

@@ -21,7 +21,8 @@ def simplices_around(points, simplices, q, slack):
     for simplex in simplices:
         corners = points[simplex]
         system = np.vstack((corners.T, np.ones(len(simplex))))
-        if np.linalg.cond(system) < 1e10:
+        near = ((corners.min(axis=0) <= q + slack) & (q - slack <= corners.max(axis=0))).all()
+        if near and np.linalg.cond(system) < 1e10:
             weights = np.linalg.solve(system, np.append(q, 1.0))
             if weights.min() >= -slack:
                 found.append(dict(zip(simplex.tolist(), weights.tolist(), strict=True)))

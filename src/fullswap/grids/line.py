@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,6 +85,9 @@ def line(action_set: GriddedSet, coordinates: ArrayLike) -> Grid:
 class LineLocator:
     """Neighbours on a line that need not be evenly spaced; ends are clamped. [FKO25, Lemma 17]."""
 
+    width = 2
+    """Points of a row."""
+
     def __init__(self, t: Vector, origin: Vector, direction: Vector) -> None:
         self._t, self._origin, self._direction = t, origin, direction
 
@@ -93,3 +97,10 @@ class LineLocator:
         left = np.clip(np.searchsorted(self._t, x, side="right") - 1, 0, len(self._t) - 2)
         share = (x - self._t[left]) / (self._t[left + 1] - self._t[left])
         return SparseRows(np.column_stack((left, left + 1)), np.column_stack((1 - share, share)))
+
+    def search(self) -> Any:
+        """What compiled rounding needs."""
+        from fullswap.kernels.neighbours import LineSearch
+
+        # copies: arrays of one layout that can be written, and so one compiled version
+        return LineSearch(*map(np.array, (self._t, self._origin, self._direction)))

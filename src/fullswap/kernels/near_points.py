@@ -79,40 +79,41 @@ def _square_to_box(low, high, q):
 @kernel
 def nearest_one(search, q):
     """Index of the grid point nearest to q (A,); of several, the smallest index."""
-    leaves = search.start.shape[0] - 1
+    low, high, start, points, grid_indices, nodes, bounds = search
+    leaves = start.shape[0] - 1
     best, index = np.inf, 0
     node, waiting = 1, 0
     while True:
         while node < leaves:
             near, far = 2 * node, 2 * node + 1
-            to_near = _square_to_box(search.low[near], search.high[near], q)
-            to_far = _square_to_box(search.low[far], search.high[far], q)
+            to_near = _square_to_box(low[near], high[near], q)
+            to_far = _square_to_box(low[far], high[far], q)
             if to_far < to_near:
                 near, far = far, near
                 to_near, to_far = to_far, to_near
             if to_far <= best:
-                search.nodes[waiting] = far
-                search.bounds[waiting] = to_far
+                nodes[waiting] = far
+                bounds[waiting] = to_far
                 waiting += 1
             if to_near > best:
                 break
             node = near
         if node >= leaves:
             leaf = node - leaves
-            for k in range(search.start[leaf], search.start[leaf + 1]):
+            for k in range(start[leaf], start[leaf + 1]):
                 square = 0.0
                 for j in range(q.shape[0]):
-                    way = search.points[k, j] - q[j]
+                    way = points[k, j] - q[j]
                     square += way * way
-                place = search.grid_indices[k]
+                place = grid_indices[k]
                 if square < best or (square == best and place < index):
                     best, index = square, place
-        while waiting > 0 and search.bounds[waiting - 1] > best:
+        while waiting > 0 and bounds[waiting - 1] > best:
             waiting -= 1
         if waiting == 0:
             return index
         waiting -= 1
-        node = search.nodes[waiting]
+        node = nodes[waiting]
 
 
 @implements(locate, NearestSearch)

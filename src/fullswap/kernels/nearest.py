@@ -73,9 +73,9 @@ def to_nearest(corners, point, hint):
 
     ``hint``: a corner that is not far from it, or −1.
     """
-    local, nearest = corners.local, corners.nearest
+    center, local, nearest = corners.center, corners.local, corners.nearest
     for j in range(point.shape[0]):
-        local[j] = (point[j] - corners.center[j]) / corners.diameter
+        local[j] = (point[j] - center[j]) / corners.diameter
         if not np.isfinite(local[j]):  # a walk needs numbers to end
             local[j] = 0.0
     walk(
@@ -83,7 +83,7 @@ def to_nearest(corners, point, hint):
         corners.near_start, corners.near, hint,
     )  # fmt: skip
     for j in range(point.shape[0]):
-        point[j] = corners.center[j] + corners.diameter * nearest[j]
+        point[j] = center[j] + corners.diameter * nearest[j]
 
 
 @kernel

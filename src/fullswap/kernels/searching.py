@@ -45,12 +45,9 @@ class KuhnSearch(NamedTuple):
 
 @implements(locate, KuhnSearch)
 def _locate_kuhn(search, q, indices, weights):
-    y = search.y
+    shift, matrix, cells, strides, lookup, y, part, order = search
     for k in range(y.shape[0]):
         y[k] = 0.0
         for j in range(q.shape[0]):
-            y[k] += (q[j] - search.shift[j]) * search.matrix[j, k]
-    kuhn_locate_one(
-        y, search.cells, search.strides, search.lookup, indices, weights, search.order,
-        search.part,
-    )  # fmt: skip
+            y[k] += (q[j] - shift[j]) * matrix[j, k]
+    kuhn_locate_one(y, cells, strides, lookup, indices, weights, order, part)

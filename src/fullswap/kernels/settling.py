@@ -13,7 +13,6 @@ from fullswap.kernels.compiling import kernel
 # state in the order of discovery, so that a small search touches only the first few rows of them.
 STAMP, PLACE, STATE, LOWEST, NEXT_EDGE, PARENT = range(6)
 
-
 LARGE = 64
 """Classes larger than this are solved by sweeps: elimination takes the cube of their size."""
 MOST_SWEEPS = 200

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import implementation_of, implements
 from fullswap.kernels.nearest import Corners, breaks_a_facet, to_nearest
 from fullswap.kernels.projection import project_simplex
@@ -50,41 +49,43 @@ def project(shape, q):
     implementation_of(project, shape)(shape, q)
 
 
+# Arrays are taken out of the tuples once: in loops, that costs more than what is done with them.
+
+
 @implements(project, BoxShape)
 def _project_box(shape, q):
+    low, high = shape
     for j in range(q.shape[0]):
-        q[j] = min(max(q[j], shape.low[j]), shape.high[j])
+        q[j] = min(max(q[j], low[j]), high[j])
 
 
 @implements(project, SimplexShape)
 def _project_simplex(shape, q):
+    shift, scale = shape
     for j in range(q.shape[0]):
-        q[j] = (q[j] - shape.shift[j]) / shape.scale
+        q[j] = (q[j] - shift[j]) / scale
     project_simplex(q)
     for j in range(q.shape[0]):
-        q[j] = shape.shift[j] + shape.scale * q[j]
+        q[j] = shift[j] + scale * q[j]
 
 
 @implements(project, BallShape)
 def _project_ball(shape, q):
+    center, radius = shape
     square = 0.0
     for j in range(q.shape[0]):
-        square += (q[j] - shape.center[j]) ** 2
+        square += (q[j] - center[j]) ** 2
     norm = np.sqrt(square)
-    if norm > shape.radius:
+    if norm > radius:
         for j in range(q.shape[0]):
-            q[j] = shape.center[j] + (q[j] - shape.center[j]) * (shape.radius / norm)
+            q[j] = center[j] + (q[j] - center[j]) * (radius / norm)
 
 
 @implements(project, PolytopeShape)
 def _project_polytope(shape, q):
-    if _is_outside(shape, q):
-        to_nearest(shape.corners, q, -1)
-
-
-@kernel
-def _is_outside(shape, q):
-    corners = shape.corners
+    corners, normals, offsets, rounding = shape
+    center, local = corners.center, corners.local
     for j in range(q.shape[0]):
-        corners.local[j] = (q[j] - corners.center[j]) / corners.diameter
-    return breaks_a_facet(corners.local, shape.normals, shape.offsets, shape.rounding)
+        local[j] = (q[j] - center[j]) / corners.diameter
+    if breaks_a_facet(local, normals, offsets, rounding):
+        to_nearest(corners, q, -1)

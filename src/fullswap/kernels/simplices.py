@@ -105,15 +105,18 @@ def _clipped(places, counts):
     return np.clip(np.floor(places), 0, counts - 1).astype(np.int64)
 
 
+# Arrays are taken out of the tuples once: in loops, that costs more than what is done with them.
+
+
 @kernel
-def _least_coordinate(search, simplex, least):
-    """Smallest barycentric coordinate of search.y, or some number below ``least``."""
-    d = search.y.shape[0]
+def _least_coordinate(y, inverse, last, least):
+    """Smallest barycentric coordinate of y, or some number below ``least``."""
+    d = y.shape[0]
     smallest, rest = np.inf, 1.0
     for i in range(d):
         share = 0.0
         for j in range(d):
-            share += search.inverse[simplex, i, j] * (search.y[j] - search.last[simplex, j])
+            share += inverse[i, j] * (y[j] - last[j])
         smallest = min(smallest, share)
         if smallest < least:
             return smallest
@@ -122,72 +125,69 @@ def _least_coordinate(search, simplex, least):
 
 
 @kernel
-def _best_listed(search):
-    """The simplex of the cube of search.y with the largest smallest coordinate, and that."""
-    y, cubes = search.y, search.cubes
+def _best_listed(y, cubes, inverse, last):
+    """The simplex of the cube of y with the largest smallest coordinate, and that; −1 if none."""
+    low, per_side, counts, start, listed = cubes
     flat = 0
     for j in range(y.shape[0]):
-        place = min(max((y[j] - cubes.low[j]) * cubes.per_side, 0.0), cubes.counts[j] - 1.0)
-        flat = flat * cubes.counts[j] + min(max(np.int64(place), 0), cubes.counts[j] - 1)
+        place = min(max((y[j] - low[j]) * per_side, 0.0), counts[j] - 1.0)
+        flat = flat * counts[j] + min(max(np.int64(place), 0), counts[j] - 1)
     best, least = -1, -np.inf
-    for k in range(cubes.start[flat], cubes.start[flat + 1]):
-        smallest = _least_coordinate(search, cubes.listed[k], least)
+    for k in range(start[flat], start[flat + 1]):
+        simplex = listed[k]
+        smallest = _least_coordinate(y, inverse[simplex], last[simplex], least)
         if smallest > least:
-            best, least = cubes.listed[k], smallest
+            best, least = simplex, smallest
             if least >= 0.0:
                 break
     return best, least
 
 
 @kernel
-def _best_of_all(search):
+def _best_of_all(y, inverse, last):
     best, least = 0, -np.inf
-    for simplex in range(search.simplices.shape[0]):
-        smallest = _least_coordinate(search, simplex, least)
+    for simplex in range(inverse.shape[0]):
+        smallest = _least_coordinate(y, inverse[simplex], last[simplex], least)
         if smallest > least:
             best, least = simplex, smallest
     return best
 
 
 @kernel
-def _corner_of_hull(search, simplex):
+def _corner_of_hull(on_rim, simplices, simplex):
     """Some corner of the simplex that is one of the hull, or −1."""
     corner = -1
     if simplex >= 0:
-        for i in range(search.simplices.shape[1]):
-            corner = max(corner, search.on_rim[search.simplices[simplex, i]])
+        for i in range(simplices.shape[1]):
+            corner = max(corner, on_rim[simplices[simplex, i]])
     return corner
-
-
-@kernel
-def _locate_in_simplices(search, q, indices, weights):
-    d = search.y.shape[0]
-    for k in range(d):
-        search.y[k] = 0.0
-        for j in range(q.shape[0]):
-            search.y[k] += (q[j] - search.origin[j]) * search.basis[j, k]
-    simplex, least = _best_listed(search)
-    if not least >= INSIDE:
-        to_nearest(search.hull, search.y, _corner_of_hull(search, simplex))
-        simplex, least = _best_listed(search)
-        if not least >= NEARLY:
-            simplex = _best_of_all(search)
-    rest, total = 1.0, 0.0
-    for i in range(d):
-        share = 0.0
-        for j in range(d):
-            share += search.inverse[simplex, i, j] * (search.y[j] - search.last[simplex, j])
-        rest -= share
-        indices[i] = search.simplices[simplex, i]
-        weights[i] = max(share, 0.0)
-        total += weights[i]
-    indices[d] = search.simplices[simplex, d]
-    weights[d] = max(rest, 0.0)
-    total += weights[d]
-    for i in range(d + 1):
-        weights[i] /= total
 
 
 @implements(locate, DelaunaySearch)
 def _locate_delaunay(search, q, indices, weights):
-    _locate_in_simplices(search, q, indices, weights)
+    origin, basis, cubes, simplices, inverse, last, hull, on_rim, y = search
+    d = y.shape[0]
+    for k in range(d):
+        y[k] = 0.0
+        for j in range(q.shape[0]):
+            y[k] += (q[j] - origin[j]) * basis[j, k]
+    simplex, least = _best_listed(y, cubes, inverse, last)
+    if not least >= INSIDE:
+        to_nearest(hull, y, _corner_of_hull(on_rim, simplices, simplex))
+        simplex, least = _best_listed(y, cubes, inverse, last)
+        if not least >= NEARLY:
+            simplex = _best_of_all(y, inverse, last)
+    rest, total = 1.0, 0.0
+    for i in range(d):
+        share = 0.0
+        for j in range(d):
+            share += inverse[simplex, i, j] * (y[j] - last[simplex, j])
+        rest -= share
+        indices[i] = simplices[simplex, i]
+        weights[i] = max(share, 0.0)
+        total += weights[i]
+    indices[d] = simplices[simplex, d]
+    weights[d] = max(rest, 0.0)
+    total += weights[d]
+    for i in range(d + 1):
+        weights[i] /= total

@@ -38,6 +38,13 @@ class _Orthotope(Cospherical):
         corners.setflags(write=False)
         return corners
 
+    @property
+    def kernel_shape(self) -> Any:
+        """Low and high."""
+        from fullswap.kernels.shapes import BoxShape
+
+        return BoxShape(np.array(self._low), np.array(self._high))
+
     def _project(self, points: Array) -> Array:
         return np.minimum(np.maximum(points, self._low), self._high)
 
@@ -100,13 +107,6 @@ class Box(_Orthotope):
 
     def _grids(self) -> GridMaker:
         return BoxGrids(self.low, self.high)
-
-    @property
-    def kernel_shape(self) -> Any:
-        """Low and high."""
-        from fullswap.kernels.shapes import BoxShape
-
-        return BoxShape(np.array(self.low), np.array(self.high))
 
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Box:
         """Return the box {scale·x + shift}."""

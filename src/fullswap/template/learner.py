@@ -189,9 +189,11 @@ class FullSwapLearner:
     def run(self, losses: Any, record: bool = False) -> Record | None:
         """Play against losses fixed in advance: rows of coefficients (T, A + 2), or a sequence.
 
-        The same numbers as the loop of play and observe. Coefficient rows on a line run in one
-        compiled loop, and so they do on the Kuhn grid of a box or simplex under gradient descent,
-        and in a tree over a box, simplex or ball.
+        The same numbers as the loop of play and observe. Rows of coefficients (or a sequence of
+        linear and quadratic losses) run in one compiled loop under gradient descent on lines,
+        boxes, simplices, balls and polytopes, whatever their grid and rule, trees too. Sets given by
+        functions, other losses, learners over the grid points, and the discretised row by a
+        stationary distribution take the loop in Python.
         ``record=True`` gives the record.
         """
         from fullswap.template.batch import run_losses
