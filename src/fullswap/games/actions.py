@@ -96,7 +96,8 @@ class Vectors(ActionSet):
         actions, values = np.empty(len(directions), np.int64), np.empty(len(directions))
         for part in blocks(len(directions), self.size):
             products = directions[part] @ self.embeddings.T
-            actions[part], values[part] = products.argmax(axis=1), products.max(axis=1)
+            actions[part] = products.argmax(axis=1)
+            values[part] = products[np.arange(len(products)), actions[part]]
         return actions, values
 
     def describe(self, action: Action) -> str:

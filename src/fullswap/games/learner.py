@@ -6,8 +6,8 @@ with coordinates of the hull that suit the payoff vectors.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,14 +19,15 @@ from fullswap.games.actions import ActionSet, Column
 from fullswap.games.decompose import Mixed
 from fullswap.games.hull import Hull, affine_frame
 from fullswap.games.inverse import Coordinates, OnHull
-from fullswap.games.player import MixedAction, Player
+from fullswap.games.player import Player
+from fullswap.grids import Grid
+from fullswap.learners import SubLearner
 from fullswap.losses import LossClass
 from fullswap.template import FullSwapLearner, Plan, plan
-from fullswap.template.choice import SHOWN_ROUNDS
+from fullswap.template.choice import SHOWN_ROUNDS, Request, Row
 from fullswap.template.plan import ROWS
-from fullswap.theorems import THEOREMS
-
-__all__ = ["MixedAction", "Place", "StructuredLearner", "place_of", "planned", "rounding_maps"]
+from fullswap.template.rules import Rule
+from fullswap.theorems import THEOREMS, Theorem
 
 _ROW = "concave"  # the row of the table for linear losses
 # Rows for linear losses, in any number of dimensions.
@@ -93,31 +94,17 @@ class StructuredLearner(Player):
         if place.hull is None:
             super().__init__(actions, Settled(), OneAction(actions), track)
             return
-        chosen = planned(place, horizon, mesh, learner, row)
+        best = BestRow(learner, row)
         inner = FullSwapLearner(
-            place.hull, place.losses, horizon, row=chosen.row, mesh=mesh, learner=learner,
-            track=track,
+            place.hull, place.losses, horizon, row=best, mesh=mesh, track=track
         )  # fmt: skip
         super().__init__(actions, inner, place.coordinates, track)
-        self._others = chosen.considered
 
     @property
     def payoff_range(self) -> float:
         """No two payoffs of a round differ by more than this, the B of the guarantee."""
         inner = self.learner
         return inner.plan.constants.loss_range if isinstance(inner, FullSwapLearner) else 0.0
-
-    def explain(self) -> str:
-        """What was chosen and why."""
-        words = super().explain()
-        inner = self.learner
-        if not isinstance(inner, FullSwapLearner):
-            return words
-        rows = [entry for entry in self._others if entry[0] != inner.row]
-        if rows:
-            listed = ", ".join(f"{row} with {name} {bound:.6g}" for row, name, bound in rows)
-            words += f"\nBounds of other rows: {listed}."
-        return words
 
 
 class Place(NamedTuple):
@@ -151,28 +138,40 @@ def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
     return Place(hull, OnHull(hull, turned @ hull.axes, beyond=beyond), linear)
 
 
-def planned(
-    place: Place,
-    horizon: int | None,
-    mesh: float | None = None,
-    learner: str | None = None,
-    row: str | None = None,
-) -> Plan:
-    """The plan with the smallest guarantee of all rows; ``considered`` has the others."""
-    assert place.hull is not None
-    names = WAYS if row is None else (checks.one_of("row", row, WAYS),)
-    if row is None and (mesh is not None or learner is not None):
-        names = (_ROW,)  # the tree has neither
-    plans: list[Plan] = []
-    for name in names:
-        try:
-            plans.append(plan(place.hull, place.losses, horizon, name, mesh, learner))
-        except ValueError:
-            if name == names[-1] and not plans:
-                raise
-    rounds = horizon or SHOWN_ROUNDS
-    best = min(plans, key=lambda one: one.bound(rounds, built=False))
-    return replace(best, considered=tuple(c for one in plans for c in one.considered))
+@final
+@dataclass(frozen=True)
+class BestRow(Row):
+    """Of the rows for linear losses the one with the smallest bound; the plan is that row's."""
+
+    learner: str | None = None
+    row: str | None = None
+    theorem: Theorem = THEOREMS[_ROW]
+    rounding: str | None = None
+    has_learners = False
+
+    def applies(self, request: Request) -> bool:
+        """Losses are linear."""
+        return True
+
+    def check(self, request: Request, learner: SubLearner | None) -> None:
+        """The rows themselves say what they need."""
+
+    def plan(self, request: Request, learner: SubLearner | None) -> Plan | None:
+        """The best plan; its remark tells of the others."""
+        names = WAYS if self.row is None else (checks.one_of("row", self.row, WAYS),)
+        if self.row is None and not (request.mesh is None and self.learner is None):
+            names = (_ROW,)  # the tree has neither
+        field, losses, horizon = request.action_set, request.loss_class, request.horizon
+        plans = [plan(field, losses, horizon, name, request.mesh, self.learner) for name in names]
+        rounds = horizon or SHOWN_ROUNDS
+        best = min(plans, key=lambda one: one.bound(rounds, built=False))
+        others = [c for one in plans if one is not best for c in one.considered]
+        words = ", ".join(f"{row} with {name} {bound:.6g}" for row, name, bound in others)
+        return replace(best, remark=f"Bounds of other rows: {words}." if others else "")
+
+    def start(self, plan: Plan, grid: Grid) -> Rule:
+        """As the row that was chosen does it."""
+        return plan.kind.start(plan, grid)
 
 
 class Settled:
