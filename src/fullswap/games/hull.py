@@ -18,6 +18,7 @@ from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors, column_of
 from fullswap.games.decompose import Decomposes, Mixed, decompose, refuse_outside
+from fullswap.games.groups import quick
 from fullswap.games.projection import Projector
 from fullswap.games.regions import Region
 from fullswap.learners.base import MOST_EXPERTS
@@ -43,6 +44,7 @@ class Hull(ConvexSetBase):
     origin: Vector
     axes: Points
     _actions: ActionSet
+    _oracle: ActionSet  # the same, perhaps with faster best answers
     _owners: dict[bytes, Action]  # extreme points seen so far, and whose they are
     _answers: dict[bytes, Vector]  # what the oracle said, by unit direction
     _mixed: dict[bytes, Mixed]  # points that projections have returned, and their mixed actions
@@ -58,8 +60,10 @@ class Hull(ConvexSetBase):
         across = diameter(actions, origin, axes)
         sizes = {"dim": dim, "ambient_dim": dim, "diameter": across}
         known: dict[str, Any] = {"_owners": {}, "_answers": {}, "_mixed": {}}
-        projector = Projector(actions, origin, axes, across)
-        self._store(**frame, **sizes, **known, _actions=actions, _projector=projector)
+        oracle = quick(actions)
+        projector = Projector(oracle, origin, axes, across)
+        known |= {"_actions": actions, "_oracle": oracle, "_projector": projector}
+        self._store(**frame, **sizes, **known)
 
     # What others remember of a set, by value, must not be mixed up with the extreme points that
     # this very object remembers.
@@ -127,7 +131,7 @@ class Hull(ConvexSetBase):
             self._answers.clear()
         new = [i for i, key in enumerate(keys) if key not in self._answers]
         if new:
-            points = self._seen(self._actions.best(-units[new] @ self.axes.T)[0])
+            points = self._seen(self._oracle.best(-units[new] @ self.axes.T)[0])
             self._answers.update(zip((keys[i] for i in new), points, strict=True))
         return np.array([self._answers[key] for key in keys])
 

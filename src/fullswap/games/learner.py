@@ -226,7 +226,7 @@ class _Stretched(ActionSet):
 
     def __init__(self, actions: ActionSet, matrix: Points) -> None:
         self.actions, self.matrix = actions, matrix
-        self.dim, self.size = len(matrix), actions.size
+        self.dim, self.size, self.listed = len(matrix), actions.size, actions.listed
 
     def embed(self, actions: Column) -> Points:
         return self.actions.embed(actions) @ self.matrix.T
