@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs command-line reproduce reproduce-quick measured \
+.PHONY: help demo test check bench docs command-line references reproduce reproduce-quick measured \
 	recalibrators tightness detection picture verify constraints clean
 
 help:  ## list the targets
@@ -39,6 +39,9 @@ docs: $(INSTALLED)  ## documentation site, into site/
 
 command-line: $(INSTALLED)  ## docs/reference/command-line.md, from what --help prints
 	$(BIN)/python docs/command_line.py
+
+references: $(INSTALLED)  ## docs/references.md, from the keys that the package cites
+	$(BIN)/python docs/references.py
 
 reproduce: $(INSTALLED)  ## the paper, measured in full: an hour or so; docs/measured.md follows
 	$(BIN)/python -m studies all --full --out build/full

@@ -12,7 +12,7 @@ nearest multiple of the step ε = 1/m. The paper's figure compares
   [0, 1] for outcomes in [0, 1]; L·D = 2 would be twice that for no reason.
 - **rounding**: a calibrated forecaster on a fine grid, each forecast rounded to the nearest
   multiple; at most the smaller of `rounding_guarantees`.
-- **discretised**: gradient descent on piecewise linearised losses [FKO25, Thm disc-main]. Where
+- **discretised**: gradient descent on piecewise linearised losses [FKO25, Thm 21]. Where
   the step is finer than T^(−1/3), every multiple a learner of its own is too many: then on every
   other multiple, or every third, …, by the row of the table that serves full swap regret, if its
   guarantee is smaller.

@@ -160,7 +160,7 @@ def test_reach_and_volume_are_not_too_small(kind, dim):
 def test_nets_cover_the_set_and_are_no_larger_than_said(kind, dim, shape):
     action_set, rng = make(kind, dim), np.random.default_rng(3)
     maker = NetGrids(action_set)
-    for level in (1, 4, 7, 9):
+    for level in (1, 4, 7, 9) if dim < 6 else (1, 6):
         geometry = maker.geometry(shape, level, math.inf)
         grid = maker.at_mesh(shape, maker.mesh_of(level))
         assert (
@@ -191,7 +191,7 @@ def test_rounding_costs_no_more_than_is_proved(kind, dim, steep, smooth):
     action_set, rng = make(kind, dim), np.random.default_rng(4)
     constants = Constants(steep, action_set.diameter, 0.0, smooth)
     maker = NetGrids(action_set)
-    for level in (3, 8) if dim < 8 else (3,):
+    for level in (3, 8) if dim < 6 else (3, 5):
         plan = NetPlan(action_set, maker.mesh_of(level), "triangulation")
         grid = tuned(net_grid(plan), constants)
         targets = np.concatenate((members(action_set, 150, rng), grid.points[::17]))
@@ -259,11 +259,13 @@ CLASSES = {
 @pytest.mark.parametrize("row", CLASSES)
 @pytest.mark.parametrize("kind, dim", [*CASES, ("ball", 8)])
 def test_rows_keep_their_guarantee_in_many_dimensions(kind, dim, row):
-    action_set, rounds = make(kind, dim), 300
+    action_set, rounds = make(kind, dim), 200
     loss_class = CLASSES[row](action_set.diameter)
     adversaries = list(all_adversaries(action_set, loss_class, 2, rounds=rounds))
-    for adversary in adversaries[:: max(1, len(adversaries) // 2)]:
-        learner = FullSwapLearner(action_set, loss_class, 50 * rounds, row=row)
+    # one of many in turn: each set, dimension and row meets another
+    first = (7 * dim + len(kind) + len(row)) % len(adversaries)
+    for adversary in adversaries[first : first + 1]:
+        learner = FullSwapLearner(action_set, loss_class, 20 * rounds, row=row)
         assert learner.row == row
         transcript = simulate(learner, adversary, rounds, progress=False)
         bound = learner.plan.bound(rounds)

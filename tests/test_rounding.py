@@ -74,9 +74,8 @@ def test_barycentric_keeps_the_mean_of_hull_points(pair, seed):
     assert error <= 1e-9 * action_set.diameter
 
 
-@pytest.mark.parametrize(
-    "action_set", [Box([0, 1, 2, 3], [1, 1.5, 4, 3.1]), Simplex(4, 3.0), Ball([1, 0, 0, 0], 2)]
-)
+# balls and others have nets there, which move means a little: tests/test_nets.py
+@pytest.mark.parametrize("action_set", [Box([0, 1, 2, 3], [1, 1.5, 4, 3.1]), Simplex(4, 3.0)])
 def test_barycentric_in_four_dimensions(action_set):
     grid = grids.triangulation(action_set, action_set.grids.longest_side / 2)
     x = members(action_set, np.random.default_rng(0), 40)

@@ -235,7 +235,7 @@ def calibration_error(transcript, outcomes):
 
 
 def test_erratum_one_is_real():
-    """L226's diagnostic grows like ε²T at a midpoint while the swap regret stays bounded."""
+    """The paper's own Cal_ε grows like ε²T at a midpoint while the swap regret stays bounded."""
     step, horizon = 0.25, 100_000
     rng = np.random.default_rng(1)
     outcomes = (rng.random(horizon) < 0.375).astype(float)
@@ -249,7 +249,7 @@ def test_erratum_one_is_real():
 
 
 def naive_discretised(transcript, outcomes, actions, swap):
-    """Σ n_p[(p − b̄)² − ([b̄] − b̄)²], or L226's Σ n_p (p − [b̄])²."""
+    """Σ n_p[(p − b̄)² − ([b̄] − b̄)²], or the paper's own Σ n_p (p − [b̄])²."""
     value = 0.0
     for label, p in enumerate(transcript.points[:, 0]):
         weight = np.where(transcript.indices == label, transcript.weights, 0.0).sum(axis=1)

@@ -225,7 +225,7 @@ def carried(
 
 
 def piecewise_linear(loss: Loss, points: Any) -> Custom:
-    """Replace a convex loss by its piecewise linearisation on a grid. [FKO25, Def piece-lin].
+    """Replace a convex loss by its piecewise linearisation on a grid. [FKO25, Def 16].
 
     The lower envelope of the convex hull of {(s, ℓ(s))}: in d = 1 linear interpolation
     (the top cell includes its right end), in d dimensions the largest of the affine functions
@@ -289,7 +289,9 @@ class LossClass:
 
     ``smoothness=None`` promises nothing; ``strong_convexity > 0`` implies convex; linear
     losses are concave (and convex). Guarantees are computed from these constants, and each
-    observed loss is checked against them where that is cheap.
+    observed loss is checked against them where that is cheap. The norm is Euclidean: with
+    ‖x‖ = √(Σ x_i²), |ℓ(x) − ℓ(y)| ≤ L·‖x − y‖, and what ℓ(y) has beyond its tangent at x lies
+    between (α/2)·‖x − y‖² and (β/2)·‖x − y‖².
 
     Examples
     --------

@@ -182,7 +182,7 @@ def test_a_forecast_is_a_distribution_on_allowed_points(arguments, stream):
 @pytest.mark.parametrize("rule", ["crossing", "stationary"])
 @pytest.mark.parametrize("horizon", [None, 600])
 def test_each_point_recommends_the_mean_of_what_it_saw(feedback, rule, horizon):
-    """The distribution has the mean of the recommendations: [FKO25, Thm BMCS] rests on that."""
+    """The distribution has the mean of the recommendations: [FKO25, Thm 12] rests on that."""
     forecaster = Forecaster(horizon, rule=rule, feedback=feedback, seed=2)
     rng = np.random.default_rng(1)
     sums = {}

@@ -52,7 +52,7 @@ def test_every_choice_can_be_overridden(options, horizon):
         assert learner.plan.rule == options["rule"] and isinstance(learner._rule, Stationary)
     rounds_against(learner, far_bowl, 80)
     assert learner.certificate().holds
-    cited = {"gradient": "FKO25, Thm BMCS; Z03", "matching": "FKO25, Thm BMCS; TBJB15"}
+    cited = {"gradient": "FKO25, Thm 12; Z03", "matching": "FKO25, Thm 12; TBJB15"}
     own = learner.plan.learner == "hedge" or THEOREMS[learner.row].needs_convexity
     expected = THEOREMS[learner.row].citation if own else cited[learner.plan.learner]
     assert learner.certificate().theorem == expected

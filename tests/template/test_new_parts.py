@@ -44,7 +44,7 @@ class Doubtful(SubLearner):
         return not row.theorem.needs_convexity
 
     def theorem(self, theorem, horizon):
-        return theorem.with_cost(anytime_hedge_cost, True, "FKO25, Thm BMCS; CBL06")
+        return theorem.with_cost(anytime_hedge_cost, True, "FKO25, Thm 12; CBL06")
 
     def bank(self, setting, points):
         return Hedge(points, setting.constants.loss_range, None)
@@ -61,7 +61,7 @@ def test_a_sub_learner_of_ones_own_is_planned_and_keeps_its_bound(action_set, ho
         assert len(learner.grid) <= 9
         assert naive.full_swap_regret(transcript, count=40) <= learner.guarantee
         certificate = learner.certificate()
-        assert certificate.holds and certificate.theorem == "FKO25, Thm BMCS; CBL06"
+        assert certificate.holds and certificate.theorem == "FKO25, Thm 12; CBL06"
     with pytest.raises(ValueError, match="no row fits .*9 points with doubtful"):
         FullSwapLearner(action_set, STEEP, 500, learner=Doubtful(), mesh=0.01)
 
@@ -82,7 +82,7 @@ class ThreePoints(Row):
     """Always three points of a line, whatever the losses."""
 
     theorem: Theorem = Theorem(
-        "three points", "FKO25, Thm BMCS", "L-Lipschitz losses, d = 1",
+        "three points", "FKO25, Thm 12", "L-Lipschitz losses, d = 1",
         whole_loss, own_cost, Power(1, 1), restarts=True,
     )  # fmt: skip
     rounding: str | None = None

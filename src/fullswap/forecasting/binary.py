@@ -16,9 +16,10 @@ class Forecaster(WithoutModels):
     """Forecast yes-or-no events with small calibration error against any sequence of outcomes.
 
     Guarantee: ``guarantee`` bounds the l2 calibration error Σ_p n_p·(p − ȳ_p)² over the distinct
-    forecasts p, by [FKO25, Thm calibration], constants included; with ``loss="log"`` the KL
-    calibration error Σ_p n_p·KL(ȳ_p ‖ p) [LSS25]. With ``step``, ``certificates()[1]`` is about the
-    swap regret among multiples of the step [FKO25, Thm disc-main].
+    forecasts p, which is a full swap regret [FKO25, Lemma 26], at the rate of [FKO25, Thm 4],
+    T^(1/3) up to logarithms, constants included; with ``loss="log"`` the KL calibration error
+    Σ_p n_p·KL(ȳ_p ‖ p) [LSS25]. With ``step``, ``certificates()[1]`` is about the swap regret
+    among multiples of the step [FKO25, Thm 21]. ``feedback`` says under which conditions.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class Forecaster(WithoutModels):
     pick_steps : bool
         False: every multiple of the step may be issued. True: whatever is guaranteed least among
         them, that is some of the multiples, or all with the paper's schedule for given steps, where
-        the guarantee is for the regret among multiples [FKO25, Thm disc-main].
+        the guarantee is for the regret among multiples [FKO25, Thm 21].
 
     Examples
     --------

@@ -20,7 +20,8 @@ class MulticlassForecaster(WithoutModels):
     forecast, n_p times each, ȳ_p the mean of the outcomes that followed. On a grid of multiples
     of 1/N on the simplex, each forecast is a mixture of at most K neighbouring grid points.
 
-    Guarantee: ``guarantee`` bounds it, by [FKO25, Thm calibration], constants included:
+    Guarantee: ``guarantee`` bounds it, as the full swap regret that it is [FKO25, Lemma 26], under
+    the conditions that ``feedback`` names, constants included:
     T·V + (1 − 1/K)·n·Rt(T/n) with n = C(N + K − 1, K − 1) grid points and V ≤ K/(4N²), the N tuned
     to the horizon, Rt(x) = min(x, 1) + ln max(x, 1). It needs many events where K is large: at a
     million of them it is 6 percentage points for three classes, and 25 for eight.

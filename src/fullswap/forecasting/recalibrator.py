@@ -33,10 +33,11 @@ from fullswap.online.tickets import Forecast
 class Recalibrator(OnlineForecaster):
     """Turn probabilities of given models into calibrated ones, event by event.
 
-    Guarantee: at once and against any outcomes, the l2 calibration error of what is issued is at
-    most ``guarantee``, and its total Brier score exceeds that of every model, and of simple
-    recalibrations of it, by at most a number of the order of its logarithm plus the rounding to the
-    grid; ``certificates()`` gives all of these beside what was measured.
+    Guarantee: at once, on average over our own draws and against any outcomes that come before the
+    next forecast and do not depend on the draw made for them, the l2 calibration error of what is
+    issued is at most ``guarantee``, and its total Brier score exceeds that of every model, and of
+    simple recalibrations of it, by at most a number of the order of its logarithm plus the rounding
+    to the grid; ``certificates()`` gives all of these beside what was measured.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class StructuredLearner(Player):
 
         Σ_a max_b Σ_t p_t[a]·⟨v_b − v_a, w_t⟩ ,
 
-    is at most ``guarantee`` whatever the others do, by [FKO25, Lemma structure-to-full] and the
+    is at most ``guarantee`` whatever the others do, by [FKO25, Lemma 11] and the
     row with the smallest bound: [FKO25, Table 1 row 3] on extreme points of the hull, on points
     near its boundary or on the actions themselves (up to 2,000), or the tree, whose bound does not
     know the dimension. Points that are no embeddings are played as mixed actions.

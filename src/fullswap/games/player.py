@@ -22,7 +22,7 @@ from fullswap.games.inverse import Coordinates, Embedded, Inverse, OnHull, Oracl
 from fullswap.losses import Linear
 from fullswap.sets import ConvexSetBase
 
-LEMMA = "FKO25, Lemma structure-to-full"
+LEMMA = "FKO25, Lemma 11"
 _OUTSIDE = 1e-7  # embeddings may miss a learner's set by this share of its size: rounding
 _LISTED = 10_000  # so many embeddings are all looked for in a learner's set, of others some
 _PROBES = 64  # directions in which the others' are looked for
@@ -52,7 +52,7 @@ class MixedAction(NamedTuple):
 def as_player(learner: HullLearner, actions: ActionSet, oracle: Oracle | None = None) -> Player:
     """A player of the game whose swap regret is at most the learner's full swap regret.
 
-    [FKO25, Lemma structure-to-full]: let the learner play s with probability x_t[s], and let λ_s
+    [FKO25, Lemma 11]: let the learner play s with probability x_t[s], and let λ_s
     be a fixed mixed action with mean s. The player plays p_t = Σ_s x_t[s]·λ_s, sees w_t, and the
     learner meets the loss −⟨·, w_t⟩. Then
 

@@ -2,7 +2,7 @@
 
 If the swap regret of every player over T rounds is at most R_i, the average of what they played
 together is a correlated equilibrium to within max_i R_i/T: what a player gains on average by a map
-of recommendations is the swap regret a round of that map. [FKO25, Cor correlated-equilibria].
+of recommendations is the swap regret a round of that map. [FKO25, Cor 2].
 """
 
 from __future__ import annotations

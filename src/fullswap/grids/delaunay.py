@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import cast
+from functools import cached_property
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
-from fullswap.base.protocols import ConvexSet, Points, SparseRows
+from fullswap.base.protocols import Points, SparseRows
 from fullswap.grids.base import (
     SAME,
     Grid,
@@ -140,44 +142,55 @@ class DelaunayLocator:
             coordinates = coordinates[used]
             triangulation = Delaunay(coordinates)
         self.coordinates = coordinates
-        self._origin, self._basis = action_set.frame
+        self._frame = action_set.frame
         corners = coordinates[triangulation.simplices]
         # Slivers of rounding error along a flat facet have no interior: never use them.
         volume = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1]))
         solid = volume > SAME * np.median(volume)
         self.corners = corners[solid]
-        self._simplices = triangulation.simplices[solid].astype(np.int64)
-        self._rank = np.full(len(solid), -1)
-        self._rank[solid] = np.arange(solid.sum())
-        self._find = triangulation.find_simplex
-        edges = self.corners[:, :-1] - self.corners[:, -1:]
-        self._inverse = np.linalg.inv(edges.transpose(0, 2, 1))
-        self._last = self.corners[:, -1]
-        self._hull_of, self._hull = action_set.hull_of, cast(ConvexSet | None, None)
+        self.simplices = triangulation.simplices[solid].astype(np.int64)
+        self.width = self.simplices.shape[1]
+        self._facets = triangulation.convex_hull
 
     def __call__(self, points: Points) -> SparseRows:
         """Round each point."""
-        y = (points - self._origin) @ self._basis
-        places = self._find(y)
-        simplex = np.where(places >= 0, self._rank[places], -1)
-        outside = np.flatnonzero(simplex < 0)
-        if outside.size:
-            if self._hull is None:
-                self._hull = self._hull_of(self.coordinates)
-            y[outside] = self._hull.project(y[outside])
-            for row in outside:
-                simplex[row] = self._closest_simplex(y[row])
-        weights = self._barycentric(simplex, y)
-        np.clip(weights, 0.0, None, out=weights)
-        weights /= weights.sum(axis=1, keepdims=True)
-        return SparseRows(self._simplices[simplex], weights)
+        from fullswap.kernels.searching import locate_rows
 
-    def _barycentric(self, simplex: NDArray[np.integer], y: Points) -> Points:
-        head = np.einsum("sij,sj->si", self._inverse[simplex], y - self._last[simplex])
-        return np.column_stack((head, 1 - head.sum(axis=1)))
+        shape = (len(points), self.width)
+        indices, weights = np.empty(shape, np.int64), np.empty(shape)
+        locate_rows(self.search(), np.array(points, dtype=float, order="C"), indices, weights)
+        return SparseRows(indices, weights)
 
-    def _closest_simplex(self, y: Points) -> int:
-        """The simplex in which the point's most negative coordinate is least negative."""
-        everywhere = np.arange(len(self._simplices))
-        weights = self._barycentric(everywhere, np.broadcast_to(y, self._last.shape))
-        return int(weights.min(axis=1).argmax())
+    def search(self) -> Any:
+        """What compiled rounding needs, with room of its own to work in."""
+        from fullswap.kernels.nearest import with_own_room
+
+        shared = self._search
+        return shared._replace(hull=with_own_room(shared.hull), y=np.empty_like(shared.y))
+
+    @cached_property
+    def _search(self) -> Any:
+        from fullswap.kernels.simplices import DelaunaySearch, list_in_cubes
+
+        edges = self.corners[:, :-1] - self.corners[:, -1:]
+        inverse = np.ascontiguousarray(np.linalg.inv(edges.transpose(0, 2, 1)))
+        last = np.ascontiguousarray(self.corners[:, -1])
+        origin, basis = (np.array(part, dtype=float, order="C") for part in self._frame)
+        cubes, y = list_in_cubes(self.corners, inverse), np.empty_like(last[0])
+        found = (origin, basis, cubes, self.simplices, inverse, last)
+        return DelaunaySearch(*found, *self._hull(), y)
+
+    def _hull(self) -> tuple[Any, NDArray[np.int64]]:
+        """Corners of the hull with their edges, and which of them a point is, or −1."""
+        from fullswap.kernels.nearest import corners_of
+
+        used = np.unique(self._facets)
+        rim = self.coordinates[used]
+        on_rim = np.full(len(self.coordinates), -1)
+        on_rim[used] = np.arange(len(used))
+        pairs = combinations(range(self._facets.shape[1]), 2)
+        sides = np.concatenate([on_rim[self._facets[:, pair]] for pair in pairs])
+        center = rim.mean(axis=0)
+        # any length about that of the hull would do
+        diameter = float(2 * np.linalg.norm(rim - center, axis=1).max())
+        return corners_of(center, diameter, (rim - center) / diameter, sides), on_rim

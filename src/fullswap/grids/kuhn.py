@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement, permutations
 from math import comb
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -160,6 +160,15 @@ class KuhnLocator:
         indices, weights = np.empty(shape, np.int64), np.empty(shape)
         kuhn_locate(y, self.cells, self.strides, self.lookup, indices, weights)
         return SparseRows(indices, weights)
+
+    def search(self) -> Any:
+        """What compiled rounding needs, with room of its own to work in."""
+        from fullswap.kernels.searching import KuhnSearch
+
+        shift, matrix = np.array(self.shift, dtype=float), np.array(self.matrix, dtype=float)
+        d = len(self.cells)
+        room = np.empty(d), np.empty(d), np.empty(d, np.int64)
+        return KuhnSearch(shift, matrix, self.cells, self.strides, self.lookup, *room)
 
 
 def simplex_geometry(simplex: SimplexShape, cells: int) -> Geometry:

@@ -163,7 +163,7 @@ def checked_mesh(action_set: GriddedSet, mesh: Any) -> float:
 
 
 def net(action_set: GriddedSet, mesh: float) -> Grid:
-    """An ε-net: points so that every point of the set is near one. [FKO25, Lemma NH].
+    """An ε-net: points so that every point of the set is near one. [FKO25, Lemma 13].
 
     Lines and boxes use cell centres: the same radius as the corners with fewer points.
 
@@ -177,7 +177,7 @@ def net(action_set: GriddedSet, mesh: float) -> Grid:
 
 
 def triangulation(action_set: GriddedSet, mesh: float) -> Grid:
-    """An ε-triangulation: Kuhn on boxes and simplices, Delaunay elsewhere. [FKO25, Lemma BH].
+    """An ε-triangulation: Kuhn on boxes and simplices, Delaunay elsewhere. [FKO25, Lemma 14].
 
     Examples
     --------

@@ -82,7 +82,7 @@ def line(action_set: GriddedSet, coordinates: ArrayLike) -> Grid:
 
 
 class LineLocator:
-    """Neighbours on a line that need not be evenly spaced; ends are clamped. [FKO25, Lemma KH]."""
+    """Neighbours on a line that need not be evenly spaced; ends are clamped. [FKO25, Lemma 17]."""
 
     def __init__(self, t: Vector, origin: Vector, direction: Vector) -> None:
         self._t, self._origin, self._direction = t, origin, direction

@@ -130,8 +130,8 @@ def net_grid(plan: NetPlan, keep: Points | None = None) -> Grid:
     strides = np.append(np.cumprod(counts[::-1])[-2::-1], 1).astype(np.int64)
     lattice = (corner, matrix, counts - 1, strides, lookup)
     geometry = plan.geometry(len(points))
-    depth = geometry.hull_distance / SPARE
-    locator = NetLocator(origin, basis, every, lattice, plan.radius, depth, action_set.diameter)
+    # squared losses have L/β = D
+    locator = NetLocator(plan, np.ascontiguousarray(every), lattice, action_set.diameter)
     return Grid(points, plan.mesh, radius, geometry.hull_distance, geometry.variance, locator)
 
 
@@ -163,54 +163,51 @@ def _lattice_points(plan: NetPlan) -> tuple[Points, Indices, Points]:
 class NetLocator:
     """Barycentric rounding on a net, by the lattice or by a small programme over near points.
 
-    How dear a shifted mean is beside a wide spread depends on the losses: ``tuned`` says it.
+    How dear a shifted mean is beside a wide spread, L/β, depends on the losses: ``tuned`` says it.
     """
 
-    def __init__(
-        self, origin: Vector, basis: Points, points: Points, lattice: Any,
-        radius: float, depth: float, ratio: float,
-    ) -> None:  # fmt: skip
-        self.origin, self.basis, self.ratio = origin, basis, ratio
-        self._radius, self._depth = radius, depth
-        side = 2 * radius
-        low = points.min(axis=0)
-        cubes = np.floor((points - low) / side).astype(np.int64)
-        counts = cubes.max(axis=0) + 1
-        flat = np.ravel_multi_index(tuple(cubes.T), tuple(counts))
-        starts = np.searchsorted(np.sort(flat), np.arange(int(np.prod(counts)) + 1))
-        order = np.argsort(flat, kind="stable")
-        buckets = (low, side, counts, starts.astype(np.int64), order.astype(np.int64))
+    def __init__(self, plan: NetPlan, points: Points, lattice: Any, ratio: float) -> None:
+        assert plan.rim is not None
+        self._plan, self._points, self._lattice = plan, points, lattice
+        radius, depth = plan.radius, plan.rim.depth
         k = steepness(ratio, depth)
         least = programme_bound(radius, depth, k)
         # ½·X²/H² is what the lifting adds to a minimum X: half of what is to spare
         height = math.sqrt(least / (SPARE - 1))
-        numbers = np.array([k, height, 2 * radius, SPARE * least])
-        self.net = (np.ascontiguousarray(points), lattice, buckets, numbers)
-
-    @cached_property
-    def room(self) -> Any:
-        """Scratch of the compiled search."""
-        from fullswap.kernels.net import net_room
-
-        return net_room(*self.net[0].shape)
+        self._numbers = np.array([k, height, 2 * radius, SPARE * least])
 
     def tuned(self, constants: Constants) -> NetLocator:
         """For losses of this steepness and smoothness."""
         beta = constants.smoothness
         ratio = constants.lipschitz / beta if beta else math.inf
-        points, lattice = self.net[:2]
-        frame = (self.origin, self.basis)
-        return NetLocator(*frame, points, lattice, self._radius, self._depth, ratio)
+        return NetLocator(self._plan, self._points, self._lattice, ratio)
 
     def __call__(self, points: Points) -> SparseRows:
         """Round each point."""
-        from fullswap.kernels.net import net_locate
+        from fullswap.kernels.searching import locate_rows
 
-        rows = np.ascontiguousarray((points - self.origin) @ self.basis)
-        shape = (len(rows), rows.shape[1] + 1)
-        indices, weights = np.zeros(shape, np.int64), np.zeros(shape)
-        net_locate(rows, self.net, self.room, indices, weights)
+        shape = (len(points), self._points.shape[1] + 1)
+        indices, weights = np.empty(shape, np.int64), np.empty(shape)
+        locate_rows(self.search(), np.array(points, dtype=float, order="C"), indices, weights)
         return SparseRows(indices, weights)
+
+    def search(self) -> Any:
+        """What compiled rounding needs, with room of its own to work in."""
+        from fullswap.kernels.net import NetLattice, NetSearch, net_room
+
+        shared = (*self._frame, self._points, NetLattice(*self._lattice), self._cubes)
+        return NetSearch(*shared, self._numbers, *net_room(*self._points.shape))
+
+    @property
+    def _frame(self) -> tuple[Vector, Points]:
+        origin, basis = self._plan.action_set.frame
+        return np.array(origin), np.array(basis)
+
+    @cached_property
+    def _cubes(self) -> Any:
+        from fullswap.kernels.net import net_cubes
+
+        return net_cubes(self._points, 2 * self._plan.radius)
 
 
 def tuned(grid: Grid, constants: Constants) -> Grid:

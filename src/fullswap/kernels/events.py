@@ -381,3 +381,8 @@ def implements(verb, kind):
         return implementation
 
     return register
+
+
+def implementation_of(verb, spec):
+    """The plain function that implements a verb for this spec, where nothing is compiled."""
+    return _IMPLEMENTATIONS[verb, type(spec)]

@@ -1,21 +1,19 @@
-"""Whole rounds on a Kuhn grid of a box or simplex: stationary mixture, play, step, rounding.
+"""Whole rounds on a grid of any set: stationary mixture, play, step, projection, rounding.
 
-Symbols: bank = (targets q (n, A), weight_sums G (n,), row_indices, row_weights (n, d + 1)) ·
-rate (3,) as in ``fullswap.kernels.rate`` · shape = (is_simplex, first (A,), second (A,)):
-low and high of a box, or shift and (scale, …) of a simplex · lattice = (shift (A,),
-matrix (A, d), cells (d,), strides (d,), lookup) as in ``fullswap.kernels.kuhn`` ·
-scratch = (floats (2, A + 1), integers (A + 1,)).
+Symbols: bank = (targets q (n, A), weight_sums G (n,), row_indices, row_weights (n, k)) · rate (3,)
+as in ``fullswap.kernels.rate`` · shape: the set, see ``fullswap.kernels.shapes`` · search: how
+points are rounded to the grid, see ``fullswap.kernels.searching`` · room (A,): a point to work on.
 """
 
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.kuhn import kuhn_locate_one
-from fullswap.kernels.projection import project_simplex
 from fullswap.kernels.rate import scaled_rate
+from fullswap.kernels.searching import locate
+from fullswap.kernels.shapes import project
 from fullswap.kernels.stationary import stationary_sparse
 
 
 @kernel
-def _learn_one(bank, rate, shape, lattice, scratch, i, g, loss):
+def _learn_one(bank, rate, shape, search, room, i, g, loss):
     """Feed the loss with scale g > 0 to the learner at point i; return ℓ(q_i) before the step."""
     targets, weight_sums, row_indices, row_weights = bank
     width = targets.shape[1]
@@ -30,39 +28,23 @@ def _learn_one(bank, rate, shape, lattice, scratch, i, g, loss):
     for j in range(width):
         q[j] -= step * (2.0 * loss[0] * q[j] + loss[j + 1])
     weight_sums[i] = total
-    is_simplex, first, second = shape
-    if is_simplex:
-        scale = second[0]
-        for j in range(width):
-            q[j] = (q[j] - first[j]) / scale
-        project_simplex(q)
-        for j in range(width):
-            q[j] = first[j] + scale * q[j]
-    else:
-        for j in range(width):
-            q[j] = min(max(q[j], first[j]), second[j])
-    shift, matrix, cells, strides, lookup = lattice
-    y = scratch[0][0]
-    for k in range(cells.shape[0]):
-        y[k] = 0.0
-        for j in range(width):
-            y[k] += (q[j] - shift[j]) * matrix[j, k]
-    kuhn_locate_one(
-        y, cells, strides, lookup, row_indices[i], row_weights[i], scratch[1], scratch[0][1]
-    )
+    project(shape, q)
+    for j in range(width):
+        room[j] = q[j]
+    locate(search, room, row_indices[i], row_weights[i])
     return value
 
 
 @kernel
-def mesh_learn(bank, rate, shape, lattice, scratch, indices, weights, loss, lost):
+def mesh_learn(bank, rate, shape, search, room, indices, weights, loss, lost):
     """One round's update of the support; `lost` (m,) receives what each recommendation lost."""
     for k in range(indices.shape[0]):
-        lost[k] = _learn_one(bank, rate, shape, lattice, scratch, indices[k], weights[k], loss)
+        lost[k] = _learn_one(bank, rate, shape, search, room, indices[k], weights[k], loss)
 
 
 @kernel
 def mesh_run(
-    bank, rate, shape, lattice, scratch, walk, start, coefficients, gained, recommended, labels,
+    bank, rate, shape, search, room, walk, start, coefficients, gained, recommended, labels,
     weights,
 ):  # fmt: skip
     """Play the rounds of `coefficients` (T, A + 2); return (rounds played, last start).
@@ -87,7 +69,7 @@ def mesh_run(
             if out[k] > out[heaviest]:
                 heaviest = k
             i, g = members[k], out[k]
-            value = _learn_one(bank, rate, shape, lattice, scratch, i, g, loss)
+            value = _learn_one(bank, rate, shape, search, room, i, g, loss)
             recommended[i] += g * value
             gained[i, 0] += g
             for j in range(loss.shape[0]):

@@ -16,11 +16,74 @@ References: P. Wolfe, "Finding the nearest point in a polytope" (1976); R. Brent
 Monte Carlo factorization algorithm" (1980), section 2.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
 
 EPS = 2.220446049250313e-16
+
+
+class Corners(NamedTuple):
+    """A polytope {center + diameter·y : y in conv(corners)}, with room for walks in it.
+
+    ``near[near_start[i] : near_start[i + 1]]`` are corners about corner i, tried before all others;
+    both arrays may be empty.
+    """
+
+    center: np.ndarray
+    diameter: float
+    corners: np.ndarray
+    near_start: np.ndarray
+    near: np.ndarray
+    vectors: np.ndarray
+    matrices: np.ndarray
+    indices: np.ndarray
+    local: np.ndarray
+    nearest: np.ndarray
+
+
+def corners_of(
+    center: NDArray, diameter: float, corners: NDArray, edges: NDArray | None = None
+) -> Corners:
+    """The polytope of these corners (v, d), in the units of the diameter, seen from the centre.
+
+    ``edges`` (e, 2) are pairs of corners that lie side by side.
+    """
+    d, start = len(center), np.zeros(0, np.int64)
+    near = start
+    if edges is not None:
+        pairs = np.unique(np.concatenate((edges, edges[:, ::-1])), axis=0).astype(np.int64)
+        near = np.ascontiguousarray(pairs[:, 1])
+        start = np.searchsorted(pairs[:, 0], np.arange(len(corners) + 1)).astype(np.int64)
+    own = (np.array(center, dtype=float), float(diameter), np.array(corners, order="C"))
+    return Corners(*own, start, near, *scratch.py_func(d), np.empty(d), np.empty(d))
+
+
+def with_own_room(corners: Corners) -> Corners:
+    """The same polytope, for walks of somebody else."""
+    return Corners(*corners[:5], *(np.empty_like(room) for room in corners[5:]))
+
+
+@kernel
+def to_nearest(corners, point, hint):
+    """Replace a point (d,) by the nearest one of the polytope of these ``Corners``.
+
+    ``hint``: a corner that is not far from it, or −1.
+    """
+    local, nearest = corners.local, corners.nearest
+    for j in range(point.shape[0]):
+        local[j] = (point[j] - corners.center[j]) / corners.diameter
+        if not np.isfinite(local[j]):  # a walk needs numbers to end
+            local[j] = 0.0
+    walk(
+        corners.corners, local, nearest, corners.vectors, corners.matrices, corners.indices,
+        corners.near_start, corners.near, hint,
+    )  # fmt: skip
+    for j in range(point.shape[0]):
+        point[j] = corners.center[j] + corners.diameter * nearest[j]
 
 
 @kernel
@@ -32,8 +95,11 @@ def nearest_points(corners, points):
     m, d = points.shape
     out, steps = np.empty((m, d)), np.empty(m, np.int64)
     vectors, matrices, indices = scratch(d)
+    none = np.empty(0, np.int64)
     for row in range(m):
-        steps[row], _ = walk(corners, points[row], out[row], vectors, matrices, indices)
+        steps[row], _ = walk(
+            corners, points[row], out[row], vectors, matrices, indices, none, none, -1
+        )
     return out, steps
 
 
@@ -59,12 +125,12 @@ def project_rows(points, center, diameter, corners, normals, offsets, rounding):
     """
     m, d = points.shape
     vectors, matrices, indices = scratch(d)
-    local, nearest = np.empty(d), np.empty(d)
+    local, nearest, none = np.empty(d), np.empty(d), np.empty(0, np.int64)
     for row in range(m):
         for j in range(d):
             local[j] = (points[row, j] - center[j]) / diameter
-        if _breaks_a_facet(local, normals, offsets, rounding):
-            walk(corners, local, nearest, vectors, matrices, indices)
+        if breaks_a_facet(local, normals, offsets, rounding):
+            walk(corners, local, nearest, vectors, matrices, indices, none, none, -1)
             for j in range(d):
                 points[row, j] = center[j] + diameter * nearest[j]
 
@@ -76,7 +142,8 @@ def scratch(d):
 
 
 @kernel
-def _breaks_a_facet(point, normals, offsets, rounding):
+def breaks_a_facet(point, normals, offsets, rounding):
+    """Whether a point (d,) breaks one of the facets normals·y <= offsets by more than rounding."""
     for facet in range(normals.shape[0]):
         if _dot(normals[facet], point) - offsets[facet] > rounding:
             return True
@@ -92,7 +159,7 @@ def _dot(first, second):
 
 
 @kernel
-def walk(corners, point, nearest, vectors, matrices, indices):
+def walk(corners, point, nearest, vectors, matrices, indices, near_start, near, hint):
     """Write the point of conv(corners) nearest to ``point``; return the steps and the corners used.
 
     These are ``indices[0]``, as many as are returned, and their weights stand in ``vectors[0]``.
@@ -101,7 +168,11 @@ def walk(corners, point, nearest, vectors, matrices, indices):
     weights, goal, heights, rest = vectors[0], vectors[1], vectors[2], vectors[3, :d]
     basis, factor = matrices[0], matrices[1]
     active, order, remembered = indices[0], indices[1], indices[2]
-    active[0], weights[0] = _nearest_corner(corners, point), 1.0
+    weights[0] = 1.0
+    if hint < 0:
+        active[0] = _nearest_corner(corners, point)
+    else:
+        active[0] = _descend(corners, point, near_start, near, hint)
     size, steps = 1, 0
     entered, remember_at, remembered_size = 0, 1, 0
     while True:
@@ -118,15 +189,21 @@ def walk(corners, point, nearest, vectors, matrices, indices):
             if leaving < 0:
                 break
             size = _leave_behind(active, weights, goal, size, leaving, ratio)
-        weights[:size] = goal[:size]
-        gain, candidate = _best_gain(corners, active[:size], rest)
+        for i in range(size):
+            weights[i] = goal[i]
+        gain, candidate = 0.0, 0
+        if near_start.shape[0] > 0:
+            gain, candidate = _gain_nearby(corners, active[:size], rest, near_start, near)
+        if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
+            gain, candidate = _best_gain(corners, active[:size], rest)
         if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
             break
         if size == remembered_size and _same_face(active, remembered, size):
             break
         entered += 1
         if entered == remember_at:
-            remembered[:size] = active[:size]
+            for i in range(size):
+                remembered[i] = active[i]
             remembered_size = size
             remember_at *= 2
         # With d + 1 corners the rest is 0 and nothing gains: there is always room for one more.
@@ -151,6 +228,28 @@ def _nearest_corner(corners, point):
         if value > largest:
             best, largest = i, value
     return best
+
+
+@kernel
+def _descend(corners, point, near_start, near, corner):
+    """From corner to corner, as long as one nearby is nearer to the point."""
+    best = _square_distance(corners[corner], point)
+    moved = True
+    while moved:
+        moved, here = False, corner
+        for k in range(near_start[here], near_start[here + 1]):
+            square = _square_distance(corners[near[k]], point)
+            if square < best:
+                corner, best, moved = near[k], square, True
+    return corner
+
+
+@kernel
+def _square_distance(first, second):
+    total = 0.0
+    for j in range(second.shape[0]):
+        total += (first[j] - second[j]) ** 2
+    return total
 
 
 @kernel
@@ -179,6 +278,21 @@ def _best_gain(corners, active, rest):
             value += (corners[i, j] - corners[first, j]) * rest[j]
         if value > gain and not _holds(active, i):
             gain, candidate = value, i
+    return gain, candidate
+
+
+@kernel
+def _gain_nearby(corners, active, rest, near_start, near):
+    """The same over the corners near active ones."""
+    first = active[0]
+    gain, candidate = 0.0, first
+    for a in range(active.shape[0]):
+        for k in range(near_start[active[a]], near_start[active[a] + 1]):
+            i, value = near[k], 0.0
+            for j in range(rest.shape[0]):
+                value += (corners[i, j] - corners[first, j]) * rest[j]
+            if value > gain and not _holds(active, i):
+                gain, candidate = value, i
     return gain, candidate
 
 
@@ -213,7 +327,8 @@ def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
         for j in range(d):
             basis[i, j] = corners[active[i + 1], j] - corners[active[0], j]
     rank = _orthogonalise(basis, factor, order, edges)
-    heights[:rank] = 0.0
+    for i in range(rank):
+        heights[i] = 0.0
     for _ in range(2):
         for i in range(rank):
             part = _dot(basis[i], rest)
@@ -221,9 +336,11 @@ def _solve(corners, active, point, goal, rest, heights, basis, factor, order):
             for j in range(d):
                 rest[j] -= part * basis[i, j]
     if rank == d:
-        rest[:] = 0.0
-    goal[: edges + 1] = 0.0
+        for j in range(d):
+            rest[j] = 0.0
     goal[0] = 1.0
+    for i in range(edges):
+        goal[i + 1] = 0.0
     for i in range(rank - 1, -1, -1):
         for k in range(i + 1, rank):
             heights[i] -= factor[i, k] * heights[k]

@@ -7,48 +7,100 @@ the point of a lifted hull nearest to a point far below it: over all s near the 
 
 which is the distance of (0, −H) from the hull of (√k·(s − q), ‖s − q‖²/2H) up to terms that vanish
 as H grows. The nearest point lies on a face with at most d + 1 corners, found by Wolfe's method.
-With k → ∞ it is the Delaunay simplex around q. What the minimum is at most stands in
-``fullswap.theorems.nets``; points farther away are looked at only if the near ones exceed it.
+With k → ∞ it is the Delaunay simplex around q. What the minimum is at most is proved in
+``fullswap.theorems.nets``; points farther away are looked at only if near ones exceed it.
 
-Symbols: net = (points (n, d), lattice, buckets, numbers): lattice = (shift (d,), matrix (d, d),
-cells (d,), strides (d,), lookup), lookup −1 where a lattice point is not in the set; buckets =
-(low (d,), side, counts (d,), starts (·,), order (n,)): points of cube j are
-order[starts[j]:starts[j + 1]]; numbers = (k, H, first radius, largest allowed minimum).
-room = (lifted (n, d + 1), near (n,), vectors, matrices, indices, offset (d + 1,), parts (2, d + 1),
-places (3, d + 1)).
+Symbols: frame y = (x − origin)·basis, origin (A,), basis (A, d) · points (n, d) · lattice
+coordinates (y − shift)·matrix, lookup: rows of lattice points, −1 where one is not in the set ·
+cubes: points of cube j are order[starts[j] : starts[j + 1]] · numbers = (k, H, first radius,
+largest allowed minimum) · the rest is room.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
+from fullswap.kernels.events import implements
 from fullswap.kernels.nearest import scratch, walk
+from fullswap.kernels.searching import locate
+
+WIDER = 1.5
+"""The radius grows by this factor while the points within it are not enough."""
 
 
-@kernel
-def net_room(n, d):
+class NetLattice(NamedTuple):
+    """Arrays as above; strides (d,) of the lookup, cells (d,) along its axes."""
+
+    shift: np.ndarray
+    matrix: np.ndarray
+    cells: np.ndarray
+    strides: np.ndarray
+    lookup: np.ndarray
+
+
+class NetCubes(NamedTuple):
+    """Arrays as above; low (d,), side and counts (d,) of the cubes."""
+
+    low: np.ndarray
+    side: float
+    counts: np.ndarray
+    starts: np.ndarray
+    order: np.ndarray
+
+
+class NetSearch(NamedTuple):
+    """Arrays as above; ``lifted`` (n, d + 1) and ``near`` (n,) hold the points looked at."""
+
+    origin: np.ndarray
+    basis: np.ndarray
+    points: np.ndarray
+    lattice: NetLattice
+    cubes: NetCubes
+    numbers: np.ndarray
+    lifted: np.ndarray
+    near: np.ndarray
+    none: np.ndarray
+    vectors: np.ndarray
+    matrices: np.ndarray
+    indices: np.ndarray
+    parts: np.ndarray
+    places: np.ndarray
+
+
+def net_cubes(points: NDArray, side: float) -> NetCubes:
+    """Points (n, d) in cubes of this side."""
+    low = points.min(axis=0)
+    places = np.floor((points - low) / side).astype(np.int64)
+    counts = places.max(axis=0) + 1
+    flat = np.ravel_multi_index(tuple(places.T), tuple(counts))
+    order = np.argsort(flat, kind="stable")
+    starts = np.searchsorted(flat[order], np.arange(int(np.prod(counts)) + 1))
+    return NetCubes(low, float(side), counts, starts.astype(np.int64), order.astype(np.int64))
+
+
+def net_room(n: int, d: int) -> tuple[NDArray, ...]:
     """Room to round one target after the other."""
-    vectors, matrices, indices = scratch(d + 1)
     lifted, near = np.empty((n, d + 1)), np.empty(n, np.int64)
-    parts, places = np.empty((2, d + 1)), np.empty((3, d + 1), np.int64)
-    return lifted, near, vectors, matrices, indices, np.empty(d + 1), parts, places
+    parts, places = np.empty((4, d + 1)), np.empty((3, d + 1), np.int64)
+    return lifted, near, np.empty(0, np.int64), *scratch.py_func(d + 1), parts, places
 
 
 @kernel
-def in_lattice(q, lattice, parts, places, indices, weights):
-    """Write the lattice simplex around q; False if a corner with weight is not in the set."""
-    shift, matrix, cells, strides, lookup = lattice
-    d = cells.shape[0]
-    part, order = parts[0], places[0]
+def _in_lattice(y, lattice, part, order, indices, weights):
+    """Write the lattice simplex around y; False if a corner with weight is not in the set."""
+    d = lattice.cells.shape[0]
     flat = 0
     for i in range(d):
-        y = 0.0
+        step = 0.0
         for j in range(d):
-            y += (q[j] - shift[j]) * matrix[j, i]
-        base = np.floor(y)
-        if base < 0.0 or base >= cells[i]:
+            step += (y[j] - lattice.shift[j]) * lattice.matrix[j, i]
+        base = np.floor(step)
+        if not (0.0 <= base < lattice.cells[i]):
             return False
-        part[i] = y - base
-        flat += strides[i] * np.int64(base)
+        part[i] = step - base
+        flat += lattice.strides[i] * np.int64(base)
         # coordinates are raised in the order of falling fractional parts
         j = i
         while j > 0 and part[order[j - 1]] < part[i]:
@@ -59,46 +111,42 @@ def in_lattice(q, lattice, parts, places, indices, weights):
     for j in range(d + 1):
         current = part[order[j]] if j < d else 0.0
         weights[j] = previous - current
-        indices[j] = max(lookup[flat], 0)
-        if weights[j] > 0.0 and lookup[flat] < 0:
+        indices[j] = max(lattice.lookup[flat], 0)
+        if weights[j] > 0.0 and lattice.lookup[flat] < 0:
             return False
         previous = current
         if j < d:
-            flat += strides[order[j]]
+            flat += lattice.strides[order[j]]
     return True
 
 
 @kernel
-def _gather(q, points, buckets, radius, room):
-    """Number of points within the radius, whose indices go to `near`."""
-    low, side, counts, starts, order = buckets
-    near, cube, last = room[1], room[7][1], room[7][2]
-    d = q.shape[0]
+def _gather(search, y, radius):
+    """Number of points within the radius, whose indices go to ``near``."""
+    points, cubes, near = search.points, search.cubes, search.near
+    first, cube, last = search.places[0], search.places[1], search.places[2]
+    d = points.shape[1]
     for i in range(d):
-        first = np.int64(np.floor((q[i] - radius - low[i]) / side))
-        cube[i] = min(max(first, 0), counts[i] - 1)
-        final = np.int64(np.floor((q[i] + radius - low[i]) / side))
-        last[i] = min(max(final, 0), counts[i] - 1)
-    begin = room[7][0]
-    for i in range(d):
-        begin[i] = cube[i]
+        most = cubes.counts[i] - 1.0
+        from_low = (y[i] - radius - cubes.low[i]) / cubes.side
+        to_high = (y[i] + radius - cubes.low[i]) / cubes.side
+        first[i] = np.int64(min(max(from_low, 0.0), most))
+        last[i] = np.int64(min(max(to_high, 0.0), most))
+        cube[i] = first[i]
     found = 0
     while True:
         flat = 0
         for i in range(d):
-            flat = flat * counts[i] + cube[i]
-        for place in range(starts[flat], starts[flat + 1]):
-            s = order[place]
-            square = 0.0
-            for j in range(d):
-                square += (points[s, j] - q[j]) ** 2
-            if square <= radius * radius:
+            flat = flat * cubes.counts[i] + cube[i]
+        for place in range(cubes.starts[flat], cubes.starts[flat + 1]):
+            s = cubes.order[place]
+            if _square(points[s], y) <= radius * radius:
                 near[found] = s
                 found += 1
         # the next cube, the last axis fastest
         i = d - 1
         while i >= 0 and cube[i] == last[i]:
-            cube[i] = begin[i]
+            cube[i] = first[i]
             i -= 1
         if i < 0:
             return found
@@ -106,75 +154,70 @@ def _gather(q, points, buckets, radius, room):
 
 
 @kernel(error_model="numpy")
-def _solve(q, points, found, k, depth, room):
-    """Active corners of the nearest point, and the minimum of the programme."""
-    lifted, near, vectors, matrices, indices, target = room[:6]
-    d = q.shape[0]
+def _solve(search, y, found):
+    """Number of active corners of the nearest point, and the minimum of the programme."""
+    points, near, lifted = search.points, search.near, search.lifted
+    target, nearest = search.parts[2], search.parts[3]
+    k, height, radius = search.numbers[0], search.numbers[1], search.numbers[2]
+    d = points.shape[1]
     root = np.sqrt(k)
-    # lengths of about 1, as the walk expects them
-    unit = 1.0 / (root * np.sqrt(_square(points[near[0]], q)) + depth)
+    unit = 1.0 / (root * radius + height)  # lengths of about 1, as the walk expects them
     for i in range(found):
-        square = 0.0
+        s = near[i]
         for j in range(d):
-            offset = points[near[i], j] - q[j]
-            square += offset * offset
-            lifted[i, j] = unit * root * offset
-        lifted[i, d] = unit * square / (2.0 * depth)
-    target[:d] = 0.0
-    target[d] = -unit * depth
-    _, size = walk(lifted[:found], target, room[6][1], vectors, matrices, indices)
-    weights, active = vectors[0], indices[0]
+            lifted[i, j] = unit * root * (points[s, j] - y[j])
+        lifted[i, d] = unit * _square(points[s], y) / (2.0 * height)
+    for j in range(d):
+        target[j] = 0.0
+    target[d] = -unit * height
+    _, size = walk(
+        lifted[:found], target, nearest, search.vectors, search.matrices, search.indices,
+        search.none, search.none, -1,
+    )  # fmt: skip
+    weights, active = search.vectors[0], search.indices[0]
     value = 0.0
     for j in range(d):
         mean = 0.0
         for i in range(size):
-            mean += weights[i] * (points[near[active[i]], j] - q[j])
+            mean += weights[i] * (points[near[active[i]], j] - y[j])
         value += 0.5 * k * mean * mean
     for i in range(size):
-        value += 0.5 * weights[i] * _square(points[near[active[i]]], q)
+        value += 0.5 * weights[i] * _square(points[near[active[i]]], y)
     return size, value
 
 
 @kernel
-def _square(first, second):
+def _square(point, y):
     total = 0.0
-    for j in range(second.shape[0]):
-        total += (first[j] - second[j]) ** 2
+    for j in range(point.shape[0]):
+        total += (point[j] - y[j]) ** 2
     return total
 
 
-@kernel
-def net_locate_one(q, net, room, indices, weights):
-    """Write at most d + 1 points of the net and weights for q (d,); unused places have weight 0.
-
-    Returns the minimum that was reached (0 for a lattice simplex).
-    """
-    points, lattice, buckets, numbers = net
-    if in_lattice(q, lattice, room[6], room[7], indices, weights):
-        return 0.0
-    radius = numbers[2]
-    reach = buckets[1] * (buckets[2].max() + 2) * np.sqrt(q.shape[0])
+@implements(locate, NetSearch)
+def _locate_on_net(search, q, indices, weights):
+    y = search.parts[1]
+    d = search.points.shape[1]
+    for i in range(d):
+        y[i] = 0.0
+        for j in range(q.shape[0]):
+            y[i] += (q[j] - search.origin[j]) * search.basis[j, i]
+        if not np.isfinite(y[i]):  # a walk needs numbers to end
+            y[i] = search.points[0, i]
+    if _in_lattice(y, search.lattice, search.parts[0], search.places[0], indices, weights):
+        return
+    radius, largest = search.numbers[2], search.numbers[3]
     while True:
-        found = _gather(q, points, buckets, radius, room)
+        found = _gather(search, y, radius)
         if found > 0:
-            size, value = _solve(q, points, found, numbers[0], numbers[1], room)
-            if value <= numbers[3] or radius >= reach:
+            size, value = _solve(search, y, found)
+            if value <= largest or found == search.points.shape[0]:
                 break
-        radius *= 1.5
-    near, shares, active = room[1], room[2][0], room[4][0]
+        radius *= WIDER
+    near, shares, active = search.near, search.vectors[0], search.indices[0]
     total = 0.0
     for i in range(size):
         total += shares[i]
     for i in range(indices.shape[0]):
         indices[i] = near[active[i]] if i < size else near[active[0]]
         weights[i] = shares[i] / total if i < size else 0.0
-    return value
-
-
-@kernel
-def net_locate(rows, net, room, indices, weights):
-    """The same for rows (m, d); returns the largest minimum that was reached."""
-    worst = 0.0
-    for i in range(rows.shape[0]):
-        worst = max(worst, net_locate_one(rows[i], net, room, indices[i], weights[i]))
-    return worst

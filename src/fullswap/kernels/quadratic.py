@@ -65,10 +65,22 @@ def extreme_rows(rows, points, tangent):
     >>> extreme_rows(rows, np.array([[0.0], [1.0]]), np.ones((1, 1)))
     (1, 1, 2)
     """
+    return _extremes(rows, points, tangent, 0)
+
+
+@kernel
+def steepest_rows(rows, points, tangent):
+    """The same with a point for each row, points (T, A)."""
+    return _extremes(rows, points, tangent, 1)
+
+
+@kernel
+def _extremes(rows, points, tangent, one_each):
     steepest, least, most = 0, 0, 0
     record = -1.0
     for t in range(rows.shape[0]):
-        square = _steepest_square(rows[t], points, tangent)
+        own = points[t : t + 1] if one_each else points
+        square = _steepest_square(rows[t], own, tangent)
         if square > record:
             steepest, record = t, square
         if rows[t, 0] < rows[least, 0]:

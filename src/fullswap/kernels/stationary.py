@@ -2,10 +2,11 @@
 
 Two situations, two ways. Where rows are sparse, any stationary distribution serves, so the chain is
 explored from one state until a closed class is found and only that class is solved
-(`stationary_sparse`), exactly and without subtractions. Rows may be worked out as the search meets
-their states: `meet` is implemented for each source of rows. Where rows are dense, last round's
-distribution is nearly stationary and a few steps of the chain repair it (`stationary_dense`); the
-residual that remains is reported so that it can be charged to the guarantee.
+(`stationary_sparse`), without subtractions and up to rounding. Rows may be worked out as the search
+meets their states: `meet` is implemented for each source of rows. Where rows are dense, the last
+round's distribution is nearly stationary and a few steps of the chain repair it
+(`stationary_dense`); the residual that remains is reported so that it can be charged to the
+guarantee.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
-
-# Columns of the exploration scratch. The first two belong to a state; the others to the place of a
-# state in the order of discovery, so that a small search touches only the first few rows of them.
-STAMP, PLACE, STATE, LOWEST, NEXT_EDGE, PARENT = range(6)
+from fullswap.kernels.settling import (
+    LARGE,
+    LOWEST,
+    NEXT_EDGE,
+    PARENT,
+    PLACE,
+    STAMP,
+    STATE,
+    settle,
+)
 
 
 def make_scratch(n: int) -> NDArray[np.int64]:
@@ -193,7 +200,8 @@ def stationary_sparse(
 ) -> int:
     """Stationary distribution on one closed class reachable from `start`.
 
-    Finds the class as `recurrent_class` does and solves πP = π on it. Returns its size m and
+    Finds the class as `recurrent_class` does and solves πP = π on it: by elimination, or if it is
+    large by sweeps, until ‖πP − π‖₁ is down to what rounding leaves. Returns its size m and
     writes the states to ``members[:m]`` in ascending order and their weights to
     ``out_weights[:m]``. If m > 2 and the work matrix is smaller than m × m, returns −m instead and
     leaves `out_weights` alone: call again with a larger one and a new stamp.
@@ -239,6 +247,10 @@ def stationary_sparse(
         out_weights[1] = leave_first / (leave_first + leave_second)
         return 2
 
+    if size > LARGE and 2 * places_per_row + 1 <= size:
+        room = dense.reshape(dense.size)
+        if settle(row_indices, row_weights, scratch, size, members, room, out_weights):
+            return size
     for position in range(size):
         scratch[members[position], PLACE] = position
         for column in range(size):

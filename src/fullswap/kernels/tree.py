@@ -1,41 +1,15 @@
-"""Rounds of the tree for losses a·‖x‖² + ⟨b, x⟩ + c on a box, a simplex or a ball.
+"""Rounds of the tree for losses a·‖x‖² + ⟨b, x⟩ + c.
 
 Symbols: state = (points (N, A) of the N nodes in play, slopes (N, A) their sums of gradients,
 places (2, N): rounds played in the node, and which child of its parent it is) · plan = (sizes (N,),
-rates (N,), shrinking, start (A,)), see ``fullswap.theorems.tree`` · shape = (kind, first (A,),
-second (A,)): low and high of a box, shift and (scale, …) of a simplex, centre and (radius, …) of a
-ball · loss (A + 2,) = [a, b_1, …, b_A, c].
+rates (N,), shrinking, start (A,)), see ``fullswap.theorems.tree`` · shape: the set, see
+``fullswap.kernels.shapes`` · loss (A + 2,) = [a, b_1, …, b_A, c].
 """
 
 import numpy as np
 
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.projection import project_simplex
-
-BOX, SIMPLEX, BALL = 0, 1, 2
-
-
-@kernel
-def _project(shape, x):
-    """Replace x (A,) by the nearest point of the set."""
-    kind, first, second = shape
-    if kind == SIMPLEX:
-        for j in range(x.shape[0]):
-            x[j] = (x[j] - first[j]) / second[0]
-        project_simplex(x)
-        for j in range(x.shape[0]):
-            x[j] = first[j] + second[0] * x[j]
-    elif kind == BALL:
-        square = 0.0
-        for j in range(x.shape[0]):
-            square += (x[j] - first[j]) ** 2
-        if square > second[0] * second[0]:
-            share = second[0] / np.sqrt(square)
-            for j in range(x.shape[0]):
-                x[j] = first[j] + (x[j] - first[j]) * share
-    else:
-        for j in range(x.shape[0]):
-            x[j] = min(max(x[j], first[j]), second[j])
+from fullswap.kernels.shapes import project
 
 
 @kernel
@@ -57,7 +31,7 @@ def tree_learn(state, plan, shape, loss):
         step /= places[1, fresh] + 1
     for j in range(width):
         points[fresh, j] -= step * slopes[fresh, j]
-    _project(shape, points[fresh])
+    project(shape, points[fresh])
     places[1, fresh] += 1
     for k in range(fresh, levels):
         places[0, k] = 0

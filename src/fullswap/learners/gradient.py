@@ -64,7 +64,7 @@ class LipschitzRate(Rate):
 
 @final
 class StronglyConvexRate(Rate):
-    """η = 1/(α·G), uncapped: Reg ≤ (L²/2α)·Rt(G). [FKO25, Algorithm GDS].
+    """η = 1/(α·G), uncapped: Reg ≤ (L²/2α)·Rt(G). [FKO25, Algorithm 3].
 
     The cap at 1/α of the paper would leave ‖x_1 − x*‖²/η_0 in the sum; without it the first
     step has infinite prior rate, and on the squared loss q is the weighted mean of the outcomes.
@@ -82,7 +82,7 @@ class StronglyConvexRate(Rate):
 @final
 @dataclass(frozen=True)
 class NearlyStronglyConvexRate(Rate):
-    """η = 1/(ρG) while G ≤ 1/(ρc)², then c/√G. [FKO25, Algorithm GDK], corrected schedule.
+    """η = 1/(ρG) while G ≤ 1/(ρc)², then c/√G. [FKO25, Algorithm 5], corrected schedule.
 
     ρ = α(1 − 1/τ)² and c = τ·ε/(√2·L) for a ratio τ > 1 with ρ·τ·ε ≤ √2·L:
     Reg ≤ √2·τ·ε·L·√G + (L²/2ρ)·Rt(G) for (α, ε)-nearly strongly convex losses.
@@ -163,7 +163,7 @@ class GradientDescent:
 
 
 class Discretised(Generic[State]):
-    """Any bank of convex learners, fed piecewise-linearised losses. [FKO25, Algorithm GDK2].
+    """Any bank of convex learners, fed piecewise-linearised losses. [FKO25, Algorithm 6].
 
     So it competes on a given finite set of actions.
     """
@@ -217,7 +217,7 @@ class GradientChoice(SubLearner):
         """Rows of strongly convex losses are about gradient descent as they stand."""
         if theorem.needs_convexity:
             return theorem
-        return theorem.with_cost(gradient_cost, False, "FKO25, Thm BMCS; Z03")
+        return theorem.with_cost(gradient_cost, False, "FKO25, Thm 12; Z03")
 
     def bank(self, setting: Setting, points: Points) -> GradientDescent:
         """Every learner is to be started at its own point."""

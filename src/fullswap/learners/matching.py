@@ -57,7 +57,7 @@ class MatchingChoice(OverGrid):
 
     def theorem(self, theorem: Theorem, horizon: int | None) -> Theorem:
         """No rate to tune."""
-        return theorem.with_cost(matching_cost, True, "FKO25, Thm BMCS; TBJB15")
+        return theorem.with_cost(matching_cost, True, "FKO25, Thm 12; TBJB15")
 
     def bank(self, setting: Setting, points: Points) -> RegretMatchingPlus:
         """Experts are the grid points."""

@@ -22,6 +22,7 @@ from fullswap.metrics.chance import Chance, chance_of
 from fullswap.metrics.corp import Curve, ScoreDecomposition, Stretch, curve_of, decompose
 from fullswap.metrics.cox import Cox, cox_of
 from fullswap.metrics.discretised import discretised_calibration_error, discretised_swap_regret
+from fullswap.metrics.linear import LinearSwapRegret, linear_swap_regret, linear_swap_report
 from fullswap.metrics.reading import DistinctForecastsWarning
 from fullswap.metrics.regret import (
     SwapRegret,
@@ -50,12 +51,13 @@ from fullswap.metrics.yes_no import (
 )
 
 __all__ = [
-    "Bins", "BrierDecomposition", "CalibrationTally", "CellTally", "Cells", "Chance",
-    "Clusters", "Cox", "Curve", "DistinctForecastsWarning", "ScoreDecomposition", "Stretch",
+    "Bins", "BrierDecomposition", "CalibrationTally", "CellTally", "Cells", "Chance", "Clusters",
+    "Cox", "Curve", "DistinctForecastsWarning", "LinearSwapRegret", "ScoreDecomposition", "Stretch",
     "SwapRegret", "Tally", "WindowTally", "Windows", "bins_of", "brier_decomposition",
     "brier_score", "calibration_error", "chance_of", "corp_curve", "cox_calibration", "cox_of",
     "curve_of", "decompose", "discretised_calibration_error", "discretised_swap_regret",
     "external_regret", "full_swap_regret", "kl_calibration_error", "l2_calibration_error",
-    "log_loss", "murphy_curve", "net_benefit", "regret_curve", "score_decomposition",
-    "smallest_seen", "smooth_calibration_error", "swap_regret_report",
+    "linear_swap_regret", "linear_swap_report", "log_loss", "murphy_curve", "net_benefit",
+    "regret_curve", "score_decomposition", "smallest_seen", "smooth_calibration_error",
+    "swap_regret_report",
 ]  # fmt: skip

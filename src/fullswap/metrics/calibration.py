@@ -67,7 +67,7 @@ def l2_calibration_error(
     """l2 calibration error, Σ_p W_p·‖p − ȳ_p‖²: a sum over events.
 
     Over distinct forecasts p; W_p weighs the events where p was issued and ȳ_p is their mean
-    outcome. It is the full swap regret of the squared loss [FKO25, Thm calibration].
+    outcome. It is the full swap regret of the squared loss [FKO25, Lemma 26].
 
     For forecasts of a grid, or rounded ones. Raw probabilities are hardly ever made twice: each is
     then compared with its one outcome, which gives about T times the Brier score, and a warning.

@@ -26,7 +26,7 @@ def discretised_swap_regret(
     where [ȳ] is the nearest multiple of ``step`` (which must divide 1), or the nearest of the
     ``actions``, shape (m,) or (m, K). Nobody is blamed for rounding that the grid makes
     unavoidable, so this is what a guarantee for discretised forecasts covers
-    [FKO25, Thm disc-main]. The maximum lets a forecast off the grid stay where it is.
+    [FKO25, Thm 21]. The maximum lets a forecast off the grid stay where it is.
 
     With the record of a learner alone, ``discretised_swap_regret(record)``, the regret of its own
     losses against maps into ``actions`` (m, A), by default those of the record; exact for all.

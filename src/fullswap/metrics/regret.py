@@ -65,7 +65,7 @@ def full_swap_regret(record: Record, tolerance: float = TOLERANCE) -> float:
 
 def swap_regret_report(record: Record, tolerance: float = TOLERANCE) -> SwapRegret:
     """Full swap regret with the best deviation of every point."""
-    action_set, tally, origin = _centred(record)
+    action_set, tally, origin = centred(record)
     regret = report(tally, action_set, record.lipschitz, tolerance)
     # as recorded, to the last digit, unless some of them are one
     same = len(tally.points) == len(record.points)
@@ -117,19 +117,19 @@ def against_actions(record: Record, actions: Any = None) -> float:
     allowed = record.actions if actions is None else actions
     if allowed is None:
         checks.refuse("actions", "be given, because the record of this learner has none", None)
-    _, tally, origin = _centred(record)
+    _, tally, origin = centred(record)
     allowed = as_points(allowed, len(origin), "actions") - origin
     return float(np.maximum(tally.incurred() - tally.at_all(allowed).min(axis=1), 0.0).sum())
 
 
 def external_regret(record: Record, tolerance: float = TOLERANCE) -> float:
     """Regret against the best fixed action: max_x Σ_t [ℓ_t(x_t) − ℓ_t(x)], from above."""
-    action_set, tally, _ = _centred(record)
+    action_set, tally, _ = centred(record)
     _, _, lower = minima(tally.total(), action_set, record.lipschitz, tolerance)
     return float(tally.incurred().sum() - lower[0])
 
 
-def _centred(record: Record) -> tuple[ConvexSetBase, Tally, Vector]:
+def centred(record: Record) -> tuple[ConvexSetBase, Tally, Vector]:
     """Set and tally, seen from the centre of a set far from 0, where quadratics cancel out."""
     action_set, losses = record.action_set, record.losses
     if not isinstance(action_set, ConvexSetBase) or losses is None:

@@ -49,7 +49,7 @@ class Spec:
     steps : int or None
         Swaps are counted among multiples of 1/steps only.
     ratio : float or None
-        τ of the schedule of [FKO25, Thm GDK]; None: running means.
+        τ of the schedule of [FKO25, Thm 20]; None: running means.
     """
 
     kind: str

@@ -41,6 +41,13 @@ class Ball(Cospherical):
         """Centre and radius."""
         return self.center, self.radius
 
+    @property
+    def kernel_shape(self) -> Any:
+        """Centre and radius."""
+        from fullswap.kernels.shapes import BallShape
+
+        return BallShape(np.array(self.center), self.radius)
+
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Ball:
         """Return the ball {scale·x + shift}."""
         factor, offset = self._moving(scale, shift)

@@ -20,8 +20,6 @@ from fullswap.grids.net_grids import NetGrids
 
 Array = npt.NDArray[np.float64]
 Booleans = npt.NDArray[np.bool_]
-KernelShape = tuple[bool, Array, Array]
-"""(is a simplex, low or shift, high or (scale, …)), as ``fullswap.kernels.mesh`` takes it."""
 
 LARGEST = 1e75
 """Largest coordinate: squares, also in units of the diameter, cannot overflow."""
@@ -123,8 +121,8 @@ class ConvexSetBase(ABC):
         return None
 
     @property
-    def kernel_shape(self) -> KernelShape | None:
-        """What compiled projections need, if the set has them."""
+    def kernel_shape(self) -> Any:
+        """A tuple of ``fullswap.kernels.shapes``, with room to work in; None if there is none."""
         return None
 
     @cached_property

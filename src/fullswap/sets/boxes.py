@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fullswap.base import checks
 from fullswap.grids.base import GridMaker
 from fullswap.grids.kuhn import BoxGrids
-from fullswap.sets.base import LARGEST, Array, Booleans, Cospherical, KernelShape, corner
+from fullswap.sets.base import LARGEST, Array, Booleans, Cospherical, corner
 
 _MOST_BOX_VERTICES = 16  # dimension up to which a box lists its 2^dim vertices
 
@@ -102,9 +102,11 @@ class Box(_Orthotope):
         return BoxGrids(self.low, self.high)
 
     @property
-    def kernel_shape(self) -> KernelShape:
+    def kernel_shape(self) -> Any:
         """Low and high."""
-        return False, np.array(self.low), np.array(self.high)
+        from fullswap.kernels.shapes import BoxShape
+
+        return BoxShape(np.array(self.low), np.array(self.high))
 
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Box:
         """Return the box {scale·x + shift}."""

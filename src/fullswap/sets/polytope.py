@@ -83,6 +83,21 @@ class Polytope(ConvexSetBase):
         """Extreme points, shape (v, A), in the order in which they were given."""
         return self._vertices
 
+    @property
+    def kernel_shape(self) -> Any:
+        """Corners and facets."""
+        from fullswap.kernels.nearest import corners_of
+        from fullswap.kernels.shapes import PolytopeShape
+
+        corners = corners_of(self.center, self.diameter, self._corners)
+        facets = (np.array(self._normals, order="C"), np.array(self._offsets))
+        return PolytopeShape(corners, *facets, self._rounding)
+
+    @property
+    def facets(self) -> tuple[Array, Array]:
+        """Normals (f, A) and offsets (f,): ⟨normal, (x − center)/diameter⟩ <= offset inside."""
+        return self._normals, self._offsets
+
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Polytope:
         """Return the polytope {scale·x + shift}."""
         factor, offset = self._moving(scale, shift)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fullswap.base import checks
 from fullswap.grids.base import GridMaker
 from fullswap.grids.kuhn import SimplexGrids
-from fullswap.sets.base import Array, Booleans, Cospherical, KernelShape, offset, positive
+from fullswap.sets.base import Array, Booleans, Cospherical, offset, positive
 
 
 @final
@@ -57,9 +57,11 @@ class Simplex(Cospherical):
         return SimplexGrids(self)
 
     @property
-    def kernel_shape(self) -> KernelShape:
+    def kernel_shape(self) -> Any:
         """Shift and scale."""
-        return True, np.array(self.shift), np.full(self.ambient_dim, self.scale)
+        from fullswap.kernels.shapes import SimplexShape
+
+        return SimplexShape(np.array(self.shift), self.scale)
 
     def moved(self, scale: float = 1.0, shift: npt.ArrayLike = 0.0) -> Simplex:
         """Return the simplex {scale·x + shift}."""

@@ -32,16 +32,13 @@ def hub_of(action_set: ConvexSetBase) -> tuple[Vector, Hub]:
         return middle, Hub(float(radius), float(radius), True)
     if isinstance(action_set, Interval | Box):
         sides = np.atleast_1d(action_set.high) - np.atleast_1d(action_set.low)
-        return center, Hub(action_set.diameter / 2, float(sides.min()) / 2, True)
+        return center, Hub(action_set.reach, float(sides.min()) / 2, True)
     if isinstance(action_set, Simplex):
         inner = action_set.scale / np.sqrt(action_set.dim * (action_set.dim + 1))
-        return center, Hub(_farthest(action_set.vertices, center), float(inner))
+        return center, Hub(action_set.reach, float(inner))
     if action_set.vertices is not None:
         return _around(np.asarray(action_set.vertices), center)
-    axes = action_set.frame[1]
-    reach = (action_set.minimize_linear(np.concatenate((axes.T, -axes.T))) - center) @ axes
-    extents = np.maximum(-np.diag(reach[: len(axes.T)]), np.diag(reach[len(axes.T) :]))
-    return center, Hub(min(float(np.linalg.norm(extents)), action_set.diameter))
+    return center, Hub(action_set.reach)
 
 
 def _around(vertices: Vector, center: Vector) -> tuple[Vector, Hub]:

@@ -283,7 +283,8 @@ class FullSwapLearner:
 
     def _allowed(self, actions: Any) -> Vector:
         if not isinstance(self._view, LineView):
-            checks.refuse("action_set", "have dimension 1 with actions", self.action_set.dim)
+            rule = "have dimension 1 with actions (the paper leaves more dimensions open)"
+            checks.refuse("action_set", rule, self.action_set.dim)
         array = checks.floats("actions", actions)
         if array.ndim == 1 and self.action_set.ambient_dim == 1:
             array = array[:, None]
@@ -342,17 +343,29 @@ class FullSwapLearner:
         except NotImplementedError:  # sets given by functions cannot tell
             return self._probes
 
+    def _steepest_points(self, rows: Points) -> Points | None:
+        """The same for rows, one point each (T, A), whichever where they are linear."""
+        a, b = rows[:, 0], rows[:, 1:-1]
+        slopes = np.where(a[:, None] < 0.0, b, -b)
+        try:
+            return self._inner._minimize_concave(-np.abs(a), slopes)
+        except NotImplementedError:
+            return None
+
     def _first_violation(self, rows: Points) -> tuple[int, str] | None:
         """The same check for rows of coefficients."""
         if not len(rows):
             return None
-        from fullswap.kernels.quadratic import extreme_rows
+        from fullswap.kernels.quadratic import extreme_rows, steepest_rows
 
-        if self._probes_suffice:
-            # if any row breaks a promise, then one of these three does
+        # if any row breaks a promise, then one of these three does
+        points = None if self._probes_suffice else self._steepest_points(rows)
+        if points is None:
             extremes = set(extreme_rows(rows, self._probes, self._tangent))
-            if not any(self._violation(QuadraticFamily(rows[i])) for i in extremes):
-                return None
+        else:
+            extremes = set(steepest_rows(rows, points, self._tangent))
+        if not any(self._violation(QuadraticFamily(rows[i])) for i in extremes):
+            return None
         messages = ((i, self._violation(QuadraticFamily(row))) for i, row in enumerate(rows))
         return next(((i, message) for i, message in messages if message), None)
 

@@ -80,7 +80,8 @@ def _check(request: Request, row: Row | None) -> None:
         checks.refuse("action_set", "have dimension 1 with rule='crossing'", action_set.dim)
     if request.actions is not None:
         if action_set.dim > 1:
-            checks.refuse("action_set", "have dimension 1 with actions", action_set.dim)
+            rule = "have dimension 1 with actions (the paper leaves more dimensions open)"
+            checks.refuse("action_set", rule, action_set.dim)
         if not promised.strong_convexity > 0:
             checks.refuse("strong_convexity", "be positive with actions", promised.strong_convexity)
         if request.mesh is not None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -16,6 +14,7 @@ from fullswap.learners import Discretised, SubLearner
 from fullswap.rounding import Barycentric, Nearest
 from fullswap.template.choice import Plan, Request, Row
 from fullswap.template.rules import Crossing, Dense, Rule, Stationary
+from fullswap.template.subgrids import best_subgrid, nested_subgrids
 from fullswap.theorems import THEOREMS, Theorem
 from fullswap.theorems.anytime import Schedule
 from fullswap.theorems.learning import NearlyStronglyConvex, best_ratio
@@ -119,21 +118,13 @@ class TableRow(PlayedRow):
         self, request: Request, actions: Vector, theorem: Theorem
     ) -> tuple[GridFamily, int | None]:
         """Sub-grids of the actions: full swap regret bounds the discretised one."""
-        field, last = request.field, len(actions) - 1
-        if request.horizon is None:
-            return Choices(field, tuple(actions[choice] for choice in _halvings(last))), None
-        # Coarse to fine, the smallest stride for each number of cells; learning costs more on
-        # finer grids, so none that costs more for that alone than the best grid can be better.
-        constants, rounds = request.constants, float(request.horizon)
-        best, chosen = math.inf, actions[[0, last]]
-        for cells in range(1, last + 1):
-            if theorem.learning_cost(constants, cells + 1, rounds) > best:
-                break
-            coordinates = actions[[*range(0, last, -(-last // cells)), last]]
-            total = theorem.total(constants, line(field, coordinates).geometry, rounds)
-            if total < best:
-                best, chosen = total, coordinates
-        return Choices(field, (chosen,)), 0
+        field, horizon = request.field, request.horizon
+        if horizon is None:
+            return Choices(field, tuple(actions[pick] for pick in nested_subgrids(actions))), None
+        chosen = best_subgrid(
+            actions, theorem, request.constants, float(horizon), lambda t: line(field, t).geometry
+        )
+        return Choices(field, (actions[chosen],)), 0
 
 
 @final
@@ -191,18 +182,3 @@ def rule_of(request: Request, learner: SubLearner) -> str | None:
     line = learner.crosses and request.action_set.dim == 1
     rule = request.rule or ("crossing" if line else "stationary")
     return None if rule == "crossing" and not learner.crosses else rule
-
-
-def _halvings(last: int) -> Iterator[list[int]]:
-    """Nested choices among 0, …, last: both ends, then every gap halved until none is left.
-
-    Examples
-    --------
-    >>> list(_halvings(5))
-    [[0, 5], [0, 2, 5], [0, 1, 2, 3, 5], [0, 1, 2, 3, 4, 5]]
-    """
-    choice = [0, last]
-    yield choice
-    while len(choice) <= last:
-        choice = sorted({(i + j) // 2 for i, j in pairwise(choice)}.union(choice))
-        yield choice

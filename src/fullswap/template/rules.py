@@ -17,13 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from fullswap.base.protocols import Indices, Loss, Points, Rounding, Vector
-from fullswap.grids.kuhn import KuhnLocator
 from fullswap.kernels.states import CONSTANT, CURVATURE, POINT, RECOMMENDED, TARGET, WEIGHT
 from fullswap.learners import Discretised, GradientDescent, Hedge, RegretMatchingPlus
 from fullswap.learners.gradient import GradientState
 from fullswap.losses import Custom, QuadraticFamily, piecewise_linear
-from fullswap.rounding import Barycentric
-from fullswap.sets.base import KernelShape
 from fullswap.theorems.learning import residual_tolerance
 
 Descent = GradientDescent | Discretised[GradientState]
@@ -127,7 +124,9 @@ class Stationary:
         from fullswap.kernels.stationary import make_scratch
 
         self.points, self.learner, self.rounding = points, learner, rounding
-        n, width = len(points), rounding(points[:1]).indices.shape[1]
+        n, width = len(points), getattr(rounding, "width", None)
+        if width is None:
+            width = rounding(points[:1]).indices.shape[1]
         self.bank = learner.init(n)
         # every learner starts at its own point, so every state starts as absorbing
         self.bank.targets[:] = points
@@ -205,23 +204,20 @@ class Stationary:
 
 
 def fused_mesh(learner: Any, rounding: Rounding) -> FusedMesh | None:
-    """The compiled round where there is one: gradient descent, Kuhn grid, a set with kernels."""
-    if isinstance(learner, GradientDescent) and isinstance(rounding, Barycentric):
-        shape = learner.action_set.kernel_shape
-        if isinstance(rounding.locate, KuhnLocator) and shape is not None:
-            return FusedMesh(learner.rate.parameters(), shape, rounding.locate)
-    return None
+    """The compiled round: gradient descent on a set and with a rounding that have kernels."""
+    make = getattr(rounding, "search", None)
+    if not isinstance(learner, GradientDescent) or make is None:
+        return None
+    shape = learner.action_set.kernel_shape
+    search = None if shape is None else make()
+    return None if search is None else FusedMesh(learner.rate.parameters(), shape, search)
 
 
 class FusedMesh:
-    """Quadratic losses on Kuhn grids: arguments of ``fullswap.kernels.mesh``, gathered once."""
+    """Whole rounds of quadratic losses: arguments of ``fullswap.kernels.mesh``, gathered once."""
 
-    def __init__(self, rate: Vector, shape: KernelShape, locate: KuhnLocator) -> None:
-        width = len(shape[1])
-        self._rate, self._shape = rate, shape
-        shift, matrix = np.array(locate.shift, dtype=float), np.array(locate.matrix, dtype=float)
-        self._lattice = (shift, matrix, locate.cells, locate.strides, locate.lookup)
-        self._scratch = (np.zeros((2, width + 1)), np.zeros(width + 1, np.int64))
+    def __init__(self, rate: Vector, shape: Any, search: Any) -> None:
+        self._rate, self._shape, self._search = rate, shape, search
 
     @staticmethod
     def _bank(rule: Stationary) -> tuple[Any, ...]:
@@ -233,9 +229,9 @@ class FusedMesh:
         """One round's update; returns what each recommendation lost."""
         from fullswap.kernels.mesh import mesh_learn
 
-        lost = np.empty(len(indices))
+        lost, room = np.empty(len(indices)), np.empty(len(coefficients) - 2)
         mesh_learn(
-            self._bank(rule), self._rate, self._shape, self._lattice, self._scratch,
+            self._bank(rule), self._rate, self._shape, self._search, room,
             indices, weights, coefficients, lost,
         )  # fmt: skip
         return lost
@@ -247,9 +243,9 @@ class FusedMesh:
         from fullswap.kernels.mesh import mesh_run
 
         n, width = len(rule.points), coefficients.shape[1]
-        gained, recommended = np.zeros((n, width + 1)), np.zeros(n)
+        gained, recommended, room = np.zeros((n, width + 1)), np.zeros(n), np.empty(width - 2)
         played, rule.heaviest = mesh_run(
-            self._bank(rule), self._rate, self._shape, self._lattice, self._scratch,
+            self._bank(rule), self._rate, self._shape, self._search, room,
             rule.walk, rule.heaviest, coefficients, gained, recommended, labels, weights,
         )  # fmt: skip
         return played, gained, recommended

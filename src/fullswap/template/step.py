@@ -17,9 +17,9 @@ def reference_step(
     loss_for: Callable[[Vector], Loss],
     rule: str = "stationary",
 ) -> tuple[State, Vector, Loss]:
-    """One round: propose, round, mix, play, learn. [FKO25, Algorithm BMCS].
+    """One round: propose, round, mix, play, learn. [FKO25, Algorithm 1].
 
-    [FKO25, Algorithm BMNS] is the same with distributions in place of points.
+    [FKO25, Algorithm 2] is the same with distributions in place of points.
     ``loss_for`` maps the mixture x (n,) over ``points`` (n, A) to the loss that answers it.
     Without a rounding the learners propose distributions over the points themselves.
     """

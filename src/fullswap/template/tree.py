@@ -39,7 +39,7 @@ class TreeRule:
         self.action_set, self.constants, self.first = action_set, constants, first
         start, self.hub = hub_of(action_set)
         self.start = np.array(start)
-        self.shape = _compiled_shape(action_set)
+        self.shape = action_set.kernel_shape
         self._trees = 0
         self._plant()
 
@@ -128,19 +128,6 @@ class TreeRule:
     def carried_into(self, fresh: Any) -> TreeRule:
         """Never asked for: there is no grid that could be refined."""
         raise NotImplementedError("a tree has no grid that could be refined")
-
-
-def _compiled_shape(action_set: ConvexSetBase) -> tuple[int, Vector, Vector] | None:
-    """What ``fullswap.kernels.tree`` needs to project, if it can."""
-    from fullswap.kernels.tree import BALL
-
-    if action_set.sphere is not None:
-        middle, radius = action_set.sphere
-        return BALL, np.array(middle), np.full(len(middle), float(radius))
-    if action_set.kernel_shape is None:
-        return None
-    simplex, first, second = action_set.kernel_shape
-    return int(simplex), first, second
 
 
 @dataclass(frozen=True, eq=False)

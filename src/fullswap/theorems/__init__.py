@@ -27,8 +27,8 @@ from fullswap.theorems.tree import TREES
 LEDGER: dict[str, Result[Any]] = by_name(
     ROWS,
     MULTISCALE,
-    TREES,
     NETS,
+    TREES,
     LEARNING,
     ANYTIME,
     MEANS,

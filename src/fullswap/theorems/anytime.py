@@ -130,7 +130,7 @@ class Growing:
 
 ANYTIME: tuple[Result[Any], ...] = (
     Result(
-        "unknown horizon", "FKO25, Thm BMCS",
+        "unknown horizon", "FKO25, Thm 12",
         "nested grids: Σ_t δ_t + Σ Reg_s on the last grid, or summed over the grids where learners "
         "start afresh",
         Growing, lambda p: Schedule(p.theorem, p.constants, p.geometry_at).bound(p.rounds),

@@ -2,7 +2,7 @@
 
 A forecast is a mixture of grid points s with recommendations q_s such that, whatever the outcome y,
 its loss is at most that of the recommendations plus δ_t. So the calibration error, which is the
-full swap regret of the loss [FKO25, Thm calibration], is at most
+full swap regret of the loss [FKO25, Lemma 26], is at most
 
     Σ_t g_t·δ_t + Σ_s (what the learner at s costs) ,
 
@@ -71,7 +71,7 @@ def squared_loss(squared_diameter: float = 1.0, gap: float = 0.0) -> Constants:
 
 
 def stepped_rate(gap: float, ratio: float) -> RateParameters:
-    """Learning rates of [FKO25, Thm GDK] for this gap and ratio τ, corrected."""
+    """Learning rates of [FKO25, Thm 20] for this gap and ratio τ, corrected."""
     c = squared_loss(gap=gap)
     modulus = c.strong_convexity * (1 - 1 / ratio) ** 2
     root = ratio * gap / (math.sqrt(2) * c.lipschitz)
@@ -136,17 +136,17 @@ def log_loss_rounding(logits: Vector) -> float:
 
 CALIBRATION = (
     Result(
-        "calibration", "FKO25, Thm calibration; fullswap, Means",
+        "calibration", "FKO25, Lemma 26; fullswap, Means",
         "l2 calibration error ≤ Σδ + what running means cost, for any outcomes", LineForecasts,
         calibration_bound,
     ),
     Result(
-        "calibration of classes", "FKO25, Thm calibration; fullswap, Means",
+        "calibration of classes", "FKO25, Lemma 26; fullswap, Means",
         "l2 calibration error of vectors ≤ Σδ + what running means cost, for any outcomes",
         ClassForecasts, class_calibration_bound,
     ),
     Result(
-        "calibration in steps", "FKO25, Thm disc-main",
+        "calibration in steps", "FKO25, Thm 21",
         "discretised swap regret of forecasts in given steps, for any outcomes",
         SteppedForecasts, stepped_bound,
     ),

@@ -55,14 +55,14 @@ def gradient_cost(c: Constants, n: int, rounds: float) -> float:
 
 
 def strongly_convex_cost(c: Constants, n: int, rounds: float) -> float:
-    """(n·L²/2α)·Rt(T/n): [FKO25, Lemma GDS] with the uncapped rate 1/(αG)."""
+    """(n·L²/2α)·Rt(T/n): [FKO25, Lemma 24] with the uncapped rate 1/(αG)."""
     if c.strong_convexity <= 0:
         return math.inf
     return n * c.lipschitz**2 / (2 * c.strong_convexity) * regret_sum(rounds / n)
 
 
 def nearly_strongly_convex_cost(c: Constants, n: int, rounds: float, ratio: float) -> float:
-    """√2·τ·ε·L·√(nT) + (n·L²/2ρ)·Rt(T/n), ρ = α(1 − 1/τ)². [FKO25, Thm GDK], corrected.
+    """√2·τ·ε·L·√(nT) + (n·L²/2ρ)·Rt(T/n), ρ = α(1 − 1/τ)². [FKO25, Thm 20], corrected.
 
     Infinite where the schedule is not defined: τ ≤ 1, or ρ·τ·ε > √2·L.
     """
@@ -168,7 +168,7 @@ LEARNING: tuple[Result[Any], ...] = (
         SubLearners, lambda p: gradient_cost(p.constants, p.size, p.rounds),
     ),
     Result(
-        "nearly strongly convex", "FKO25, Thm GDK",
+        "nearly strongly convex", "FKO25, Thm 20",
         "gradient descent on (α, ε)-nearly strongly convex losses, ρ = α(1 − 1/τ)²: "
         "Σ Reg_s ≤ √2·τ·ε·L·√(nT) + (n·L²/2ρ)·Rt(T/n)",
         NearlySubLearners,
@@ -176,7 +176,7 @@ LEARNING: tuple[Result[Any], ...] = (
         best_ratio,
     ),
     Result(
-        "dense chains", "FKO25, Thm BMCS",
+        "dense chains", "FKO25, Thm 12",
         "playing x_t with ‖x_t·Q_t − x_t‖₁ within its tolerance costs at most 1e-4·B·√(T·n·ln n)",
         SubLearners, lambda p: residual_allowance(p.constants.loss_range, p.size, p.rounds),
     ),

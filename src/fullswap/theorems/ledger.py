@@ -20,6 +20,8 @@ class Result(Generic[Premises]):
     citation: str
     """Keys of ``CITATIONS``, separated by "; "."""
     statement: str
+    """"For any outcomes": of distributions in every run; of issued draws on average over them, if
+    no outcome depends on the draw made for it. "In time": before the next forecast."""
     premises: type[Premises]
     """Frozen dataclass of what the bound reads."""
     bound: Callable[[Premises], float]

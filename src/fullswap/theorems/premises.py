@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Constants:
-    """What is known of the losses and of the set: L, α, β (None: not smooth), D."""
+    """What is known of losses and set, in the Euclidean norm: L, α, β (None: not smooth), D."""
 
     lipschitz: float
     diameter: float

@@ -139,7 +139,7 @@ def excess_bound(p: Excess) -> float:
 
 RECALIBRATION = (
     Result(
-        "recalibration", "FKO25, Thm calibration; HKW98; VZ09",
+        "recalibration", "FKO25, Lemma 26; HKW98; VZ09",
         "l2 calibration error of recalibrated forecasts, for any outcomes in time",
         Recalibration, recalibration_bound,
     ),

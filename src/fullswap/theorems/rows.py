@@ -1,6 +1,6 @@
 """The rows of the paper's table: a rounding cost and a learning cost make a theorem.
 
-Every bound has the form of [FKO25, Thm BMCS],
+Every bound has the form of [FKO25, Thm 12],
 
     FullSwapReg ≤ δ·T + Σ_s Reg_s ,
 
@@ -33,12 +33,12 @@ GeometryAt = Callable[[int], Geometry | None]
 
 
 def nearest_cost(c: Constants, g: Geometry) -> float:
-    """L·r: rounding to the nearest point, or a crossing in d = 1. [FKO25, Lemma NH]."""
+    """L·r: rounding to the nearest point, or a crossing in d = 1. [FKO25, Lemma 13]."""
     return c.lipschitz * g.covering_radius
 
 
 def barycentric_cost(c: Constants, g: Geometry) -> float:
-    """L·h + β·V/2: projection to the hull, then a mean-preserving split. [FKO25, Lemma BH]."""
+    """L·h + β·V/2: projection to the hull, then a mean-preserving split. [FKO25, Lemma 14]."""
     if c.smoothness is None:
         return math.inf
     return c.lipschitz * g.hull_distance + c.smoothness * g.variance / 2
@@ -50,7 +50,7 @@ def hull_cost(c: Constants, g: Geometry) -> float:
 
 
 def lossless_cost(c: Constants, g: Geometry) -> float:
-    """0: neighbours represent a piecewise-linearised loss exactly. [FKO25, Lemma KH]."""
+    """0: neighbours represent a piecewise-linearised loss exactly. [FKO25, Lemma 17]."""
     return 0.0
 
 
@@ -174,7 +174,7 @@ _ALL = (
         barycentric_cost, strongly_convex_cost, Power(0, 2), needs_convexity=True,
     ),
     Theorem(
-        "discretised", "FKO25, Thm disc-main",
+        "discretised", "FKO25, Thm 21",
         "L-Lipschitz, α-strongly convex losses, given actions on a line (swaps among them)",
         lossless_cost, discretised_cost, Power(1, 2, slope=0), needs_convexity=True,
     ),
