@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors, column_of
+from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, blocks, column_of
 from fullswap.games.decompose import Decomposes, Mixed, decompose, refuse_outside
 from fullswap.games.groups import quick
 from fullswap.games.projection import Projector
@@ -28,6 +28,7 @@ _FLAT = 1e-9  # directions in which the hull is thinner than this share of its s
 _ROUNDING = 1e-12  # nor do those thinner than this share of its largest coordinate
 _DIGITS = 12  # directions that agree to so many share an answer: off by 1e-12 of the diameter
 _REMEMBERED = 100_000  # answers of the oracle, and mixed actions, that are remembered: some 10 MB
+_LISTED = 20_000_000  # entries of embeddings that are all looked at: part of a second
 _INSIDE = 1e-9  # points outside of the hull by this share of its diameter are rounding errors
 # Directions in which a hull of dimension 2 or 3 is measured: diameters to 0.03 % and 1 %.
 _IN_THE_PLANE, _IN_SPACE = 64, 200
@@ -106,6 +107,11 @@ class Hull(ConvexSetBase):
         projector = Projector(self._actions, self.origin, self.axes, self.diameter)
         projector.mixtures(points)
         return np.unique(self._seen(projector.actions_of(slice(None))), axis=0)
+
+    @cached_property
+    def reach(self) -> float:
+        """No point of the hull is farther from its centre than this, exact for finite sets."""
+        return min(self.diameter, radius(self._actions, self.origin), super().reach)
 
     def moved(self, scale: float = 1.0, shift: ArrayLike = 0.0) -> Custom:
         """Return {scale·y + shift}, given by functions."""
@@ -215,11 +221,21 @@ def diameter(actions: ActionSet, origin: Vector, axes: Points) -> float:
     along = directions @ axes.T
     reach = actions.best(along)[1] + actions.best(-along)[1]
     bounds = [float(reach.max()) / cosine if k <= 3 else float(np.linalg.norm(reach))]
-    if isinstance(actions, Vectors):
-        bounds.append(2 * float(np.linalg.norm(actions.embeddings - origin, axis=1).max()))
+    bounds.append(2 * radius(actions, origin))
     if isinstance(actions, Sum):
         bounds.append(sum(diameter(part, *affine_frame(part)) for part in actions.parts))
     return min(bounds)
+
+
+def radius(actions: ActionSet, origin: Vector) -> float:
+    """The largest distance of an embedding from there, if they are few enough to look at all."""
+    if actions.size is None or actions.size * actions.dim > _LISTED:
+        return math.inf
+    largest = 0.0
+    for rows in blocks(actions.size, actions.dim):
+        own = actions.embed(np.arange(*rows.indices(actions.size)))
+        largest = max(largest, float(np.linalg.norm(own - origin, axis=1).max()))
+    return largest
 
 
 def _spread(k: int) -> tuple[Points, float]:
