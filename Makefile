@@ -6,7 +6,7 @@ RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs command-line references reproduce reproduce-quick measured \
-	recalibrators tightness detection picture verify constraints clean
+	recalibrators tightness detection limits picture verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -66,6 +66,9 @@ tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/gu
 
 detection: $(INSTALLED)  ## tests, evidence and detectors of change compared: docs/detection.md
 	$(BIN)/python -m studies detection --page docs/detection.md
+
+limits: $(INSTALLED)  ## what is guaranteed in which dimension, and how it grows: docs/limits.md
+	$(BIN)/python -m studies limits --page docs/limits.md
 
 picture: $(INSTALLED)  ## the first picture of README, docs/figures/before-after.svg
 	$(BIN)/python -m studies picture

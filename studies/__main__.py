@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fullswap.report.style import new_figure
-from studies import literal, picture, tightness
+from studies import limits, literal, picture, tightness
 from studies.report import detection
 from studies.report.page import publish
 from studies.study import PAGE, PARTS, Study, broken
@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return tightness.main(given[1:])
     if given[:1] == [detection.NAME]:
         return detection.main(given[1:])
+    if given[:1] == [limits.NAME]:
+        return limits.main(given[1:])
     if given[:1] == [literal.NAME]:
         return literal.main(given[1:])
     if given[:1] == [picture.NAME]:
@@ -59,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m studies", description=__doc__)
-    words = "a part, or all; tightness, detection, literal and picture have options of their own"
+    words = "a part, or all; tightness, detection, limits, literal and picture have their own options"
     parser.add_argument("what", nargs="?", default="all", choices=("all", *PARTS), help=words)
     scale = parser.add_mutually_exclusive_group()
     scale.add_argument("--quick", action="store_true", default=True, help="minutes; the default")

@@ -248,6 +248,32 @@ def test_erratum_one_is_real():
     assert diagnostic > horizon * step**2 / 4
 
 
+@pytest.mark.parametrize(
+    "prefers", ["the safer", "the one at risk", "the wrong one", "the less used"]
+)
+def test_erratum_one_holds_against_forecasters_who_watch(prefers):
+    """Saying g or g′ by how their frequencies stand: some of ε²T is lost all the same."""
+    rounds, runs, middle = 2_000, 400, 0.375
+    rng = np.random.default_rng(2)
+    margin, used = (
+        np.zeros((runs, 2)),
+        np.zeros((runs, 2)),
+    )
+    for _ in range(rounds):
+        favour = {
+            "the safer": margin,
+            "the one at risk": -margin,
+            "the wrong one": (margin <= 0) * 2.0 - (used > used[:, ::-1]),
+            "the less used": -used,
+        }[prefers]
+        said = favour.argmax(axis=1)
+        step = (rng.random(runs) < middle) - middle
+        margin[np.arange(runs), said] += np.where(said, step, -step)
+        used[np.arange(runs), said] += 1
+    lost = (used * (margin < 0)).sum(axis=1).mean()  # in units of ε²
+    assert lost > 0.2 * rounds
+
+
 def naive_discretised(transcript, outcomes, actions, swap):
     """Σ n_p[(p − b̄)² − ([b̄] − b̄)²], or the paper's own Σ n_p (p − [b̄])²."""
     value = 0.0
