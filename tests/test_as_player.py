@@ -347,3 +347,12 @@ def test_little_is_promised_where_it_is():
     actions = Vectors(np.random.default_rng(0).normal(size=(2_500, 12)))
     assert "ittle is promised" in StructuredLearner(actions, 1.0, 4).explain()
     assert "ittle is promised" not in StructuredLearner(actions, 1.0, 10_000).explain()
+    # coordinates in which given vectors are round cost up to √d: the true range tells
+    game = zoo.auction()
+    vectors = game.vectors(0, [np.arange(4_096) * 16] * 2)
+    player = StructuredLearner(game.actions[0], vectors, 10_000)
+    payoffs = vectors[:64] @ game.actions[0].embed(np.arange(65_536)).T
+    assert np.ptp(payoffs, axis=1).max() <= player._most() + 1e-9 < player.payoff_range
+    assert "the largest difference of payoffs" in player.explain()
+    few = StructuredLearner(Vectors(np.eye(3)), np.eye(3), 10_000)
+    assert "ittle is promised" not in few.explain()

@@ -24,7 +24,7 @@ from fullswap.grids import Grid
 from fullswap.learners import SubLearner
 from fullswap.losses import LossClass
 from fullswap.template import FullSwapLearner, Plan, plan
-from fullswap.template.choice import SHOWN_ROUNDS, Request, Row
+from fullswap.template.choice import LITTLE, SHOWN_ROUNDS, Request, Row
 from fullswap.template.plan import ROWS
 from fullswap.template.rules import Rule
 from fullswap.theorems import THEOREMS, Theorem
@@ -32,6 +32,7 @@ from fullswap.theorems import THEOREMS, Theorem
 _ROW = "concave"  # the row of the table for linear losses
 # Rows for linear losses, in any number of dimensions.
 WAYS = tuple(row.name for row in ROWS if row.name in (_ROW, "tree"))
+_LOOKED_AT = 400_000_000  # products of a look at all payoffs at most: part of a second
 _STEPS = 300  # steps towards the smallest ellipsoid at most: what they reach will do
 _FLAT = 1e-9  # directions in which vectors reach no farther than this share do not count
 _CLOSE = 1.01  # factor (of squared lengths) within which an ellipsoid counts as the smallest
@@ -90,7 +91,7 @@ class StructuredLearner(Player):
         track: bool = True,
     ) -> None:
         place = place_of(actions, bound)
-        self.horizon, self.hull = horizon, place.hull
+        self.horizon, self.hull, self._given = horizon, place.hull, place.vectors
         if place.hull is None:
             super().__init__(actions, Settled(), OneAction(actions), track)
             return
@@ -106,6 +107,30 @@ class StructuredLearner(Player):
         inner = self.learner
         return inner.plan.constants.loss_range if isinstance(inner, FullSwapLearner) else 0.0
 
+    def explain(self) -> str:
+        """What was chosen and why."""
+        words, rounds, most = super().explain(), self.horizon or SHOWN_ROUNDS, self._most()
+        inner = self.learner
+        if most is None or not isinstance(inner, FullSwapLearner) or inner.plan.share > LITTLE:
+            return words
+        share = inner.plan.bound(rounds) / (most * rounds)
+        if share > LITTLE:
+            words += (
+                f"\nLittle is promised here: {100 * share:.0f} % of what any player can lose at "
+                f"all, the largest difference of payoffs, {most:.6g}, in every round."
+            )
+        return words
+
+    def _most(self) -> float | None:
+        """The largest difference of payoffs against the vectors given, if that is quickly told."""
+        if self._given is None:
+            return None
+        each = self.actions.size if self.actions.listed and self.actions.size else 1
+        if len(self._given) * each * self.actions.dim > _LOOKED_AT:
+            return None
+        ends = self.actions.best(self._given)[1] + self.actions.best(-self._given)[1]
+        return float(ends.max())
+
 
 class Place(NamedTuple):
     """Where a learner plays: hull, coordinates, and what is promised of the losses there."""
@@ -114,6 +139,8 @@ class Place(NamedTuple):
     """None if all actions are worth the same against anyone."""
     coordinates: Coordinates
     losses: LossClass
+    vectors: Points | None = None
+    """Those that all payoff vectors are mixtures of, if they are known."""
 
 
 def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
@@ -135,7 +162,7 @@ def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
         checks.refuse("bound", "have a vector that tells the actions apart", bound)
     stretched, turned, beyond = _rounded(actions, axes, given @ axes)
     hull = Hull(stretched)
-    return Place(hull, OnHull(hull, turned @ hull.axes, beyond=beyond), linear)
+    return Place(hull, OnHull(hull, turned @ hull.axes, beyond=beyond), linear, given)
 
 
 @final
