@@ -61,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m studies", description=__doc__)
-    words = "a part, or all; tightness, detection, limits, literal and picture have their own options"
+    words = (
+        "a part, or all; tightness, detection, limits, literal and picture have their own options"
+    )
     parser.add_argument("what", nargs="?", default="all", choices=("all", *PARTS), help=words)
     scale = parser.add_mutually_exclusive_group()
     scale.add_argument("--quick", action="store_true", default=True, help="minutes; the default")

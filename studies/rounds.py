@@ -144,9 +144,10 @@ def self_play(game: StructuredGame, rounds: int) -> tuple[Points, list[Any], flo
     for player in (0, 1):
         columns = [everything[1 - player]] * 2  # the player's own is not looked at
         met.append(game.vectors(player, columns))
-    learners = [
-        StructuredLearner(own, float(np.linalg.norm(vectors, axis=1).max()), rounds, track=False)
-        for own, vectors in zip(game.actions, met, strict=True)
+    longest = [float(np.linalg.norm(vectors, axis=1).max()) for vectors in met]
+    learners = [  # the paper's row, also where a tree would promise more
+        StructuredLearner(own, bound, rounds, row="concave", track=False)
+        for own, bound in zip(game.actions, longest, strict=True)
     ]
     supports = [np.unique(learner.support) for learner in learners]
     joint = np.zeros([len(support) for support in supports])

@@ -291,6 +291,9 @@ def sets_of_many_dimensions():
     rng = np.random.default_rng(0)
     flat = rng.normal(size=(300, 8)) @ rng.normal(size=(8, 16)) + 1.0
     return {
+        "5, all actions": (Vectors(rng.normal(size=(400, 5)) * [1, 2, 3, 4, 5] - 7.0), 20_000),
+        "5, rim of the hull": (Vectors(rng.normal(size=(9_000, 5))), 10**7),
+        "8, unknown horizon": (Vectors(rng.normal(size=(2_200, 8))), None),
         "8, all actions": (Vectors(rng.normal(size=(100, 8))), 6_000),
         "8, too many actions": (Vectors(rng.normal(size=(2_500, 8)) + 0.3), 300),
         "16, flat and doubled": (Vectors(np.vstack((flat, flat[:50]))), 6_000),
@@ -321,7 +324,9 @@ def test_swap_regret_in_many_dimensions(kind, name):
     assert certificate.measured == pytest.approx(regret, abs=1e-8)
     assert regret <= player.learner.certificate().measured + 1e-6
     assert player.learner.certificate().measured <= certificate.guaranteed + 1e-6
-    assert certificate.guaranteed <= player.guarantee + 1e-9 < player.payoff_range * horizon
+    assert certificate.guaranteed <= player.guarantee + 1e-9
+    if horizon is not None:
+        assert player.guarantee < player.payoff_range * horizon
 
 
 def test_the_row_with_the_smallest_guarantee_is_taken():
@@ -340,4 +345,14 @@ def test_the_row_with_the_smallest_guarantee_is_taken():
 
 def test_little_is_promised_where_it_is():
     actions = Vectors(np.random.default_rng(0).normal(size=(2_500, 12)))
-    assert "ittle is promised" in StructuredLearner(actions, 1.0, 50).explain()
+    assert "ittle is promised" in StructuredLearner(actions, 1.0, 4).explain()
+    assert "ittle is promised" not in StructuredLearner(actions, 1.0, 10_000).explain()
+    # coordinates in which given vectors are round cost up to √d: the true range tells
+    game = zoo.auction()
+    vectors = game.vectors(0, [np.arange(4_096) * 16] * 2)
+    player = StructuredLearner(game.actions[0], vectors, 10_000)
+    payoffs = vectors[:64] @ game.actions[0].embed(np.arange(65_536)).T
+    assert np.ptp(payoffs, axis=1).max() <= player._most() + 1e-9 < player.payoff_range
+    assert "the largest difference of payoffs" in player.explain()
+    few = StructuredLearner(Vectors(np.eye(3)), np.eye(3), 10_000)
+    assert "ittle is promised" not in few.explain()

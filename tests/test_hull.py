@@ -67,3 +67,50 @@ def test_the_hull_is_a_convex_set():
         Hull(Vectors([[1.0], [1.0]]))
     with pytest.raises(ValueError, match="actions"):
         Hull(np.eye(2))
+
+
+@pytest.mark.parametrize("n", [50, 3_000])
+def test_how_far_the_hull_reaches(n):
+    rows = np.random.default_rng(n).normal(size=(n, 6)) + 5.0
+    hull = Hull(Vectors(rows))
+    assert hull.reach == pytest.approx(np.linalg.norm(rows - hull.origin, axis=1).max())
+    assert hull.diameter <= 2 * hull.reach * (1 + 1e-12)
+    # a continuum is not looked through: along the axes, and so never too little
+    curve = Hull(Curve.parabola(0.0, 1.0))
+    t = np.linspace(0, 1, 1001)
+    ends = np.column_stack((t, t * t)) - curve.origin
+    assert np.linalg.norm(ends, axis=1).max() <= curve.reach <= curve.diameter
+
+
+def test_mixed_actions_of_points_have_these_means():
+    rng = np.random.default_rng(0)
+    actions = Vectors(rng.normal(size=(300, 4)))
+    hull = Hull(actions)
+    outside = rng.normal(size=(40, 4)) * 3
+    nearest = hull.project(outside)
+    inside = rng.dirichlet(np.full(300, 0.1), size=40) @ actions.embeddings
+    for point in (*nearest, *((inside - hull.origin) @ hull.axes)):
+        chosen, weights = hull.mixed_at(point)
+        assert len(chosen) <= 5 and weights.min() > 0
+        mean = (weights @ actions.embed(chosen) - hull.origin) @ hull.axes
+        np.testing.assert_allclose(mean, point, atol=1e-9)
+    corner = hull.minimize_linear(np.ones(4))
+    assert len(hull.mixed_at(corner)[0]) == 1
+    with pytest.raises(ValueError, match="point must lie in the hull of the actions, got one"):
+        hull.mixed_at(outside[0] * 10)
+    # of all nearest points no other point of the hull is nearer: the best answer says so
+    rest = outside - nearest
+    ends = hull.minimize_linear(-rest)
+    assert ((ends - nearest) * rest).sum(axis=1).max() <= 1e-9
+
+
+def test_vertices_are_the_extreme_actions():
+    from scipy.spatial import ConvexHull
+
+    rows = np.random.default_rng(1).normal(size=(400, 3))
+    rows = np.vstack((rows, rows[:20], rows[:40] * 0.5 + rows[40:80] * 0.5))
+    hull = Hull(Vectors(rows))
+    corners = rows[ConvexHull(rows).vertices]
+    expected = np.unique(((corners - hull.origin) @ hull.axes).round(9), axis=0)
+    np.testing.assert_allclose(np.unique(hull.vertices.round(9), axis=0), expected, atol=1e-8)
+    assert Hull(Vectors(np.random.default_rng(1).normal(size=(2_001, 3)))).vertices is None

@@ -31,6 +31,7 @@ GAMES = {
     "prices": zoo.bertrand(),
     "points of a disc": zoo.quadratic_2d(),
     "auction": zoo.auction(4, 3),
+    "auction of d = 16": zoo.auction(),
     "three players": random_game((2, 3, 4)),
     "asymmetric": random_game((3, 7), 1),
     "low rank": from_matrices(*np.random.default_rng(0).normal(size=(2, 9, 6)), rank=4),

@@ -37,6 +37,8 @@ class ActionSet(ABC):
     """Number of actions; None for a continuum."""
     extent: float = 1.0
     """How far apart actions of a continuum may be; 1 where that is not known."""
+    listed: bool = False
+    """Whether best answers look through a list of all embeddings."""
 
     @abstractmethod
     def embed(self, actions: Column) -> Points:
@@ -79,6 +81,7 @@ class Vectors(ActionSet):
     """
 
     size: int
+    listed = True
 
     def __init__(self, embeddings: ArrayLike, labels: Sequence[str] | None = None) -> None:
         self.embeddings: Points = checks.matrix("embeddings", embeddings).copy()
@@ -96,7 +99,8 @@ class Vectors(ActionSet):
         actions, values = np.empty(len(directions), np.int64), np.empty(len(directions))
         for part in blocks(len(directions), self.size):
             products = directions[part] @ self.embeddings.T
-            actions[part], values[part] = products.argmax(axis=1), products.max(axis=1)
+            actions[part] = products.argmax(axis=1)
+            values[part] = products[np.arange(len(products)), actions[part]]
         return actions, values
 
     def describe(self, action: Action) -> str:

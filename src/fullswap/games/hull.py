@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, Vectors, column_of
+from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, blocks, column_of
 from fullswap.games.decompose import Decomposes, Mixed, decompose, refuse_outside
+from fullswap.games.groups import quick
 from fullswap.games.projection import Projector
 from fullswap.games.regions import Region
 from fullswap.learners.base import MOST_EXPERTS
@@ -27,6 +28,7 @@ _FLAT = 1e-9  # directions in which the hull is thinner than this share of its s
 _ROUNDING = 1e-12  # nor do those thinner than this share of its largest coordinate
 _DIGITS = 12  # directions that agree to so many share an answer: off by 1e-12 of the diameter
 _REMEMBERED = 100_000  # answers of the oracle, and mixed actions, that are remembered: some 10 MB
+_LISTED = 20_000_000  # entries of embeddings that are all looked at: part of a second
 _INSIDE = 1e-9  # points outside of the hull by this share of its diameter are rounding errors
 # Directions in which a hull of dimension 2 or 3 is measured: diameters to 0.03 % and 1 %.
 _IN_THE_PLANE, _IN_SPACE = 64, 200
@@ -43,6 +45,7 @@ class Hull(ConvexSetBase):
     origin: Vector
     axes: Points
     _actions: ActionSet
+    _oracle: ActionSet  # the same, perhaps with faster best answers
     _owners: dict[bytes, Action]  # extreme points seen so far, and whose they are
     _answers: dict[bytes, Vector]  # what the oracle said, by unit direction
     _mixed: dict[bytes, Mixed]  # points that projections have returned, and their mixed actions
@@ -58,8 +61,10 @@ class Hull(ConvexSetBase):
         across = diameter(actions, origin, axes)
         sizes = {"dim": dim, "ambient_dim": dim, "diameter": across}
         known: dict[str, Any] = {"_owners": {}, "_answers": {}, "_mixed": {}}
-        projector = Projector(actions, origin, axes, across)
-        self._store(**frame, **sizes, **known, _actions=actions, _projector=projector)
+        oracle = quick(actions)
+        projector = Projector(oracle, origin, axes, across)
+        known |= {"_actions": actions, "_oracle": oracle, "_projector": projector}
+        self._store(**frame, **sizes, **known)
 
     # What others remember of a set, by value, must not be mixed up with the extreme points that
     # this very object remembers.
@@ -103,6 +108,11 @@ class Hull(ConvexSetBase):
         projector.mixtures(points)
         return np.unique(self._seen(projector.actions_of(slice(None))), axis=0)
 
+    @cached_property
+    def reach(self) -> float:
+        """No point of the hull is farther from its centre than this, exact for finite sets."""
+        return min(self.diameter, radius(self._actions, self.origin), super().reach)
+
     def moved(self, scale: float = 1.0, shift: ArrayLike = 0.0) -> Custom:
         """Return {scale·y + shift}, given by functions."""
         project, minimise = self._project, self._minimize_linear
@@ -127,7 +137,7 @@ class Hull(ConvexSetBase):
             self._answers.clear()
         new = [i for i, key in enumerate(keys) if key not in self._answers]
         if new:
-            points = self._seen(self._actions.best(-units[new] @ self.axes.T)[0])
+            points = self._seen(self._oracle.best(-units[new] @ self.axes.T)[0])
             self._answers.update(zip((keys[i] for i in new), points, strict=True))
         return np.array([self._answers[key] for key in keys])
 
@@ -211,11 +221,21 @@ def diameter(actions: ActionSet, origin: Vector, axes: Points) -> float:
     along = directions @ axes.T
     reach = actions.best(along)[1] + actions.best(-along)[1]
     bounds = [float(reach.max()) / cosine if k <= 3 else float(np.linalg.norm(reach))]
-    if isinstance(actions, Vectors):
-        bounds.append(2 * float(np.linalg.norm(actions.embeddings - origin, axis=1).max()))
+    bounds.append(2 * radius(actions, origin))
     if isinstance(actions, Sum):
         bounds.append(sum(diameter(part, *affine_frame(part)) for part in actions.parts))
     return min(bounds)
+
+
+def radius(actions: ActionSet, origin: Vector) -> float:
+    """The largest distance of an embedding from there, if they are few enough to look at all."""
+    if actions.size is None or actions.size * actions.dim > _LISTED:
+        return math.inf
+    largest = 0.0
+    for rows in blocks(actions.size, actions.dim):
+        own = actions.embed(np.arange(*rows.indices(actions.size)))
+        largest = max(largest, float(np.linalg.norm(own - origin, axis=1).max()))
+    return largest
 
 
 def _spread(k: int) -> tuple[Points, float]:

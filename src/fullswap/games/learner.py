@@ -6,8 +6,8 @@ with coordinates of the hull that suit the payoff vectors.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,18 +19,20 @@ from fullswap.games.actions import ActionSet, Column
 from fullswap.games.decompose import Mixed
 from fullswap.games.hull import Hull, affine_frame
 from fullswap.games.inverse import Coordinates, OnHull
-from fullswap.games.player import MixedAction, Player
+from fullswap.games.player import Player
+from fullswap.grids import Grid
+from fullswap.learners import SubLearner
 from fullswap.losses import LossClass
 from fullswap.template import FullSwapLearner, Plan, plan
-from fullswap.template.choice import SHOWN_ROUNDS
+from fullswap.template.choice import LITTLE, SHOWN_ROUNDS, Request, Row
 from fullswap.template.plan import ROWS
-from fullswap.theorems import THEOREMS
-
-__all__ = ["MixedAction", "Place", "StructuredLearner", "place_of", "planned", "rounding_maps"]
+from fullswap.template.rules import Rule
+from fullswap.theorems import THEOREMS, Theorem
 
 _ROW = "concave"  # the row of the table for linear losses
 # Rows for linear losses, in any number of dimensions.
 WAYS = tuple(row.name for row in ROWS if row.name in (_ROW, "tree"))
+_LOOKED_AT = 400_000_000  # products of a look at all payoffs at most: part of a second
 _STEPS = 300  # steps towards the smallest ellipsoid at most: what they reach will do
 _FLAT = 1e-9  # directions in which vectors reach no farther than this share do not count
 _CLOSE = 1.01  # factor (of squared lengths) within which an ellipsoid counts as the smallest
@@ -89,17 +91,15 @@ class StructuredLearner(Player):
         track: bool = True,
     ) -> None:
         place = place_of(actions, bound)
-        self.horizon, self.hull = horizon, place.hull
+        self.horizon, self.hull, self._given = horizon, place.hull, place.vectors
         if place.hull is None:
             super().__init__(actions, Settled(), OneAction(actions), track)
             return
-        chosen = planned(place, horizon, mesh, learner, row)
+        best = BestRow(learner, row)
         inner = FullSwapLearner(
-            place.hull, place.losses, horizon, row=chosen.row, mesh=mesh, learner=learner,
-            track=track,
+            place.hull, place.losses, horizon, row=best, mesh=mesh, track=track
         )  # fmt: skip
         super().__init__(actions, inner, place.coordinates, track)
-        self._others = chosen.considered
 
     @property
     def payoff_range(self) -> float:
@@ -109,15 +109,27 @@ class StructuredLearner(Player):
 
     def explain(self) -> str:
         """What was chosen and why."""
-        words = super().explain()
+        words, rounds, most = super().explain(), self.horizon or SHOWN_ROUNDS, self._most()
         inner = self.learner
-        if not isinstance(inner, FullSwapLearner):
+        if most is None or not isinstance(inner, FullSwapLearner) or inner.plan.share > LITTLE:
             return words
-        rows = [entry for entry in self._others if entry[0] != inner.row]
-        if rows:
-            listed = ", ".join(f"{row} with {name} {bound:.6g}" for row, name, bound in rows)
-            words += f"\nBounds of other rows: {listed}."
+        share = inner.plan.bound(rounds) / (most * rounds)
+        if share > LITTLE:
+            words += (
+                f"\nLittle is promised here: {100 * share:.0f} % of what any player can lose at "
+                f"all, the largest difference of payoffs, {most:.6g}, in every round."
+            )
         return words
+
+    def _most(self) -> float | None:
+        """The largest difference of payoffs against the vectors given, if that is quickly told."""
+        if self._given is None:
+            return None
+        each = self.actions.size if self.actions.listed and self.actions.size else 1
+        if len(self._given) * each * self.actions.dim > _LOOKED_AT:
+            return None
+        ends = self.actions.best(self._given)[1] + self.actions.best(-self._given)[1]
+        return float(ends.max())
 
 
 class Place(NamedTuple):
@@ -127,6 +139,8 @@ class Place(NamedTuple):
     """None if all actions are worth the same against anyone."""
     coordinates: Coordinates
     losses: LossClass
+    vectors: Points | None = None
+    """Those that all payoff vectors are mixtures of, if they are known."""
 
 
 def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
@@ -148,31 +162,43 @@ def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
         checks.refuse("bound", "have a vector that tells the actions apart", bound)
     stretched, turned, beyond = _rounded(actions, axes, given @ axes)
     hull = Hull(stretched)
-    return Place(hull, OnHull(hull, turned @ hull.axes, beyond=beyond), linear)
+    return Place(hull, OnHull(hull, turned @ hull.axes, beyond=beyond), linear, given)
 
 
-def planned(
-    place: Place,
-    horizon: int | None,
-    mesh: float | None = None,
-    learner: str | None = None,
-    row: str | None = None,
-) -> Plan:
-    """The plan with the smallest guarantee of all rows; ``considered`` has the others."""
-    assert place.hull is not None
-    names = WAYS if row is None else (checks.one_of("row", row, WAYS),)
-    if row is None and (mesh is not None or learner is not None):
-        names = (_ROW,)  # the tree has neither
-    plans: list[Plan] = []
-    for name in names:
-        try:
-            plans.append(plan(place.hull, place.losses, horizon, name, mesh, learner))
-        except ValueError:
-            if name == names[-1] and not plans:
-                raise
-    rounds = horizon or SHOWN_ROUNDS
-    best = min(plans, key=lambda one: one.bound(rounds, built=False))
-    return replace(best, considered=tuple(c for one in plans for c in one.considered))
+@final
+@dataclass(frozen=True)
+class BestRow(Row):
+    """Of the rows for linear losses the one with the smallest bound; the plan is that row's."""
+
+    learner: str | None = None
+    row: str | None = None
+    theorem: Theorem = THEOREMS[_ROW]
+    rounding: str | None = None
+    has_learners = False
+
+    def applies(self, request: Request) -> bool:
+        """Losses are linear."""
+        return True
+
+    def check(self, request: Request, learner: SubLearner | None) -> None:
+        """The rows themselves say what they need."""
+
+    def plan(self, request: Request, learner: SubLearner | None) -> Plan | None:
+        """The best plan; its remark tells of the others."""
+        names = WAYS if self.row is None else (checks.one_of("row", self.row, WAYS),)
+        if self.row is None and not (request.mesh is None and self.learner is None):
+            names = (_ROW,)  # the tree has neither
+        field, losses, horizon = request.action_set, request.loss_class, request.horizon
+        plans = [plan(field, losses, horizon, name, request.mesh, self.learner) for name in names]
+        rounds = horizon or SHOWN_ROUNDS
+        best = min(plans, key=lambda one: one.bound(rounds, built=False))
+        others = [c for one in plans if one is not best for c in one.considered]
+        words = ", ".join(f"{row} with {name} {bound:.6g}" for row, name, bound in others)
+        return replace(best, remark=f"Bounds of other rows: {words}." if others else "")
+
+    def start(self, plan: Plan, grid: Grid) -> Rule:
+        """As the row that was chosen does it."""
+        return plan.kind.start(plan, grid)
 
 
 class Settled:
@@ -227,7 +253,7 @@ class _Stretched(ActionSet):
 
     def __init__(self, actions: ActionSet, matrix: Points) -> None:
         self.actions, self.matrix = actions, matrix
-        self.dim, self.size = len(matrix), actions.size
+        self.dim, self.size, self.listed = len(matrix), actions.size, actions.listed
 
     def embed(self, actions: Column) -> Points:
         return self.actions.embed(actions) @ self.matrix.T

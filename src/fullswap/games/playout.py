@@ -24,10 +24,11 @@ from fullswap.games.actions import ActionSet, Column, column_of
 from fullswap.games.averages import Expectation, JointAverage, Labels
 from fullswap.games.game import StructuredGame
 from fullswap.games.hull import affine_frame
-from fullswap.games.learner import Place, StructuredLearner, place_of, planned
+from fullswap.games.learner import BestRow, Place, StructuredLearner, place_of
 from fullswap.games.player import Player
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.verify import verify
+from fullswap.template import plan
 
 Maker: TypeAlias = Callable[[ActionSet, Any, int], Player]
 """(actions, bound, horizon) ↦ a player; ``StructuredLearner`` is one."""
@@ -186,7 +187,8 @@ class _Field:
         for place, error in zip(self._places, self._errors, strict=True):
             bound = 0.0
             if place.hull is not None:
-                bound = planned(place, rounds, learner=self._learner).bound(rounds, built=False)
+                chosen = plan(place.hull, place.losses, rounds, BestRow(self._learner))
+                bound = chosen.bound(rounds, built=False)
             worst = max(worst, bound / rounds + 2 * error)
         return worst
 

@@ -110,8 +110,9 @@ def nearest_mixtures(corners, points):
     out = np.empty(d)
     chosen, shares = np.zeros((m, d + 1), np.int64), np.zeros((m, d + 1))
     vectors, matrices, indices = scratch(d)
+    none = np.empty(0, np.int64)
     for row in range(m):
-        _, size = walk(corners, points[row], out, vectors, matrices, indices)
+        _, size = walk(corners, points[row], out, vectors, matrices, indices, none, none, -1)
         chosen[row, :size], shares[row, :size] = indices[0, :size], vectors[0, :size]
     return chosen, shares
 
