@@ -43,7 +43,7 @@ class FullSwapLearner:
         multi-scale binning, Õ(√T) with large constants, on request only. Beyond about 130,000
         rounds γ stays at 1/512, and L·D·T/256, a part of the bound, outgrows √T. Or "tree"
         (convex losses), whose points move and whose bound does not know the dimension: taken by
-        itself where that is the smallest, from about d = 5 on.
+        itself where that is the smallest, mostly in many dimensions.
     mesh : float or None
         Spacing of the grid. By default the one that minimises the bound; for "convex", γ·D with
         γ near 1/(2√T), for small measured regret.
