@@ -18,7 +18,7 @@ def ellipsoid(middle, axes):
         outside = np.square(offsets / axes).sum(axis=1) > 1
         # nearest: y_i = a_i²·x_i/(a_i² + m) with Σ (y_i/a_i)² = 1; the sum is convex in m
         m = np.zeros(len(points))
-        for _ in range(60):
+        for _ in range(30):
             parts = np.square(axes * offsets / (axes**2 + m[:, None]))
             slope = -2 * (parts / (axes**2 + m[:, None])).sum(axis=1)
             ahead = outside & (slope < 0)

@@ -20,7 +20,7 @@ from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.base.records import Record
 from fullswap.losses import as_points, is_far, rows_seen_from, seen_from
-from fullswap.metrics.minimise import minimise_lipschitz
+from fullswap.metrics.minimise import minimise_convex, minimise_lipschitz
 from fullswap.metrics.tally import Tally, quadratic_features
 from fullswap.sets import ConvexSetBase
 
@@ -74,19 +74,21 @@ def swap_regret_report(record: Record, tolerance: float = TOLERANCE) -> SwapRegr
 
 
 def report(
-    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None, tolerance: float = TOLERANCE
-) -> SwapRegret:
-    """Full swap regret of a tally."""
+    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None,
+    tolerance: float = TOLERANCE, convex: bool = False,
+) -> SwapRegret:  # fmt: skip
+    """Full swap regret of a tally; ``convex``: all its losses are."""
     incurred = tally.incurred()
-    deviations, best, lower = minima(tally, action_set, lipschitz, tolerance)
+    deviations, best, lower = minima(tally, action_set, lipschitz, tolerance, convex)
     gains = np.maximum(incurred - best, 0.0)
     upper = float(np.maximum(incurred - lower, 0.0).sum())
     return SwapRegret(float(gains.sum()), upper, tally.points, tally.weights, deviations, gains)
 
 
 def minima(
-    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None, tolerance: float = TOLERANCE
-) -> tuple[Points, Vector, Vector]:
+    tally: Tally, action_set: ConvexSetBase, lipschitz: float | None,
+    tolerance: float = TOLERANCE, convex: bool = False,
+) -> tuple[Points, Vector, Vector]:  # fmt: skip
     """Best deviation of every point with its value, and a lower bound on the minimum."""
     deviations = np.array(tally.points)
     played = np.flatnonzero(tally.weights > 0)
@@ -106,10 +108,19 @@ def minima(
     values, lower = np.zeros(len(deviations)), np.zeros(len(deviations))
     for row in played.tolist():
         scale = lipschitz * float(tally.weights[row])
-        deviations[row], values[row], lower[row] = minimise_lipschitz(
-            partial(tally.at, row), action_set, scale, tolerance * scale * action_set.diameter
-        )
+        function, allowed = partial(tally.at, row), tolerance * scale * action_set.diameter
+        found = minimise_lipschitz(function, action_set, scale, allowed)
+        # boxes end early in many dimensions, tangents do not
+        if convex and found[1] - found[2] > allowed * (1 + 1e-9) and _has_gradients(tally):
+            slope = partial(tally.slope_at, row)
+            other = minimise_convex(function, slope, action_set, found[0], allowed)
+            found = (*min(found[:2], other[:2], key=lambda pair: pair[1]), max(found[2], other[2]))
+        deviations[row], values[row], lower[row] = found
     return deviations, values, lower
+
+
+def _has_gradients(tally: Tally) -> bool:
+    return all(getattr(loss, "has_gradient", True) for loss, _ in tally.others.values())
 
 
 def against_actions(record: Record, actions: Any = None) -> float:

@@ -140,6 +140,14 @@ class Tally:
                 total += weights[row] * loss.value(points)
         return total
 
+    def slope_at(self, row: int, point: Vector) -> Vector:
+        """Gradient of the function of the point in this row, at one x, shape (A,)."""
+        total = 2 * self.sums[row, 0] * point + self.sums[row, 1:-1]
+        for loss, weights in self.others.values():
+            if row < len(weights) and weights[row] > 0:
+                total = total + weights[row] * np.asarray(loss.gradient(point[None, :]))[0]
+        return np.asarray(total)
+
     def at_all(self, points: Points) -> Points:
         """Σ_t x_t[s]·ℓ_t(x) of every point s at every x, shape (P, m)."""
         total: Points = self.sums @ quadratic_features(points).T

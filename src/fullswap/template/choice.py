@@ -218,11 +218,7 @@ class Plan:
             return ""
         rivals = {row for row, _, _ in self.considered} - {self.row}
         which = f"the best row is {self.row}" if rivals else f"the row is {self.row}"
-        cure = (
-            "more rounds help"
-            if self.action_set.dim == 1
-            else "more rounds or fewer dimensions help"
-        )
+        cure = "more rounds" if self.action_set.dim == 1 else "more rounds or fewer dimensions"
         return (
             f"Little is promised here: {_percent(self.share)} of the most that can be lost, "
             f"B·T with B = {self.constants.loss_range:.6g}; {which}; {cure} help."

@@ -15,7 +15,7 @@ from fullswap.certificates import Certificate, Quantity
 from fullswap.grids import Grid, ends
 from fullswap.learners import SubLearner
 from fullswap.losses import Custom, LossClass, QuadraticFamily, as_points
-from fullswap.metrics.regret import minima, report
+from fullswap.metrics.regret import TOLERANCE, minima, report
 from fullswap.metrics.tally import Tally
 from fullswap.sets import ConvexSetBase
 from fullswap.template.choice import LITTLE, Plan, Row
@@ -43,7 +43,7 @@ class FullSwapLearner:
         multi-scale binning, Õ(√T) with large constants, on request only. Beyond about 130,000
         rounds γ stays at 1/512, and L·D·T/256, a part of the bound, outgrows √T. Or "tree"
         (convex losses), whose points move and whose bound does not know the dimension: taken by
-        itself where that is the smallest, from about d = 5 on.
+        itself where that is the smallest, mostly in many dimensions.
     mesh : float or None
         Spacing of the grid. By default the one that minimises the bound; for "convex", γ·D with
         γ near 1/(2√T), for small measured regret.
@@ -212,7 +212,7 @@ class FullSwapLearner:
             best = tally.at_all(self._actions).min(axis=1)
             measured = at_most = float(np.maximum(tally.incurred() - best, 0.0).sum())
         else:
-            regret = report(tally, self._inner, self.loss_class.lipschitz)
+            regret = report(tally, self._inner, *self._promised)
             measured, at_most = regret.value, regret.upper
         known, after = None, None
         if not self._broken:
@@ -232,7 +232,7 @@ class FullSwapLearner:
             # rounding a deviation to the grid in play is paid for by δ, so its points suffice
             best = tally.at_all(self._rule.points).min(axis=1)
         else:
-            _, _, best = minima(tally, self._inner, self.loss_class.lipschitz)
+            _, _, best = minima(tally, self._inner, *self._promised)
         regret = float((tally.recommended - best).sum())
         charge = self.plan.constants.loss_range / 2 * self._rule.residual
         return self.plan.rounding_cost(self.rounds) + regret + charge
@@ -244,6 +244,11 @@ class FullSwapLearner:
         """What a record of this learner carries along."""
         actions = None if self._actions is None else self._outward(self._actions)
         return {"actions": actions, "lipschitz": self.loss_class.lipschitz}
+
+    @property
+    def _promised(self) -> tuple[float, float, bool]:
+        """What certified minima may rely on."""
+        return self.loss_class.lipschitz, TOLERANCE, self.loss_class.convex
 
     def _mix(self) -> tuple[Any, Vector]:
         if self._pending is None:
