@@ -1,8 +1,6 @@
-"""Nearest points and simplices by looking at all of them."""
+"""Nearest points by looking at all of them."""
 
 from __future__ import annotations
-
-import numpy as np
 
 
 def nearest(points, q):
@@ -13,20 +11,6 @@ def nearest(points, q):
         if square < best:
             best, index = square, i
     return index
-
-
-def simplices_around(points, simplices, q, slack):
-    """Barycentric coordinates by index of the points, for every simplex that holds q."""
-    found = []
-    for simplex in simplices:
-        corners = points[simplex]
-        system = np.vstack((corners.T, np.ones(len(simplex))))
-        near = ((corners.min(axis=0) <= q + slack) & (q - slack <= corners.max(axis=0))).all()
-        if near and np.linalg.cond(system) < 1e10:
-            weights = np.linalg.solve(system, np.append(q, 1.0))
-            if weights.min() >= -slack:
-                found.append(dict(zip(simplex.tolist(), weights.tolist(), strict=True)))
-    return found
 
 
 def is_nearest_of_hull(points, q, p, slack):

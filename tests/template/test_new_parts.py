@@ -12,7 +12,7 @@ import naive
 from fullswap.adversaries import all_adversaries
 from fullswap.grids import Choices, Grid, Levels, Nested, grid_of, line
 from fullswap.grids.base import GridMaker
-from fullswap.grids.delaunay import LatticeGrids
+from fullswap.grids.net_grids import NetGrids
 from fullswap.learners import SUB_LEARNERS, Hedge, SubLearner
 from fullswap.losses import LossClass, Quadratic
 from fullswap.play import simulate
@@ -128,7 +128,7 @@ class HexagonGrids(GridMaker):
     longest_side = 2.0
 
     def __init__(self, action_set):
-        self.rest = LatticeGrids(action_set)
+        self.rest = NetGrids(action_set)
 
     def at_mesh(self, kind, mesh):
         return self.grid(2.0 / mesh) if kind == "net" else self.rest.at_mesh(kind, mesh)

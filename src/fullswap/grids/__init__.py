@@ -4,7 +4,7 @@ Three kinds, one for each way a loss can be represented on finitely many points:
 
 - ``net``: every point of the set is within the covering radius of a grid point;
 - ``triangulation``: besides, every point of the grid's hull lies in a small simplex
-  (Kuhn on boxes and simplices, Delaunay elsewhere; beyond three dimensions found when needed);
+  (Kuhn's on boxes and simplices; elsewhere it is found when a point is rounded);
 - ``boundary``: only the hull matters (a polytope approximation from inside).
 
 Which constructions serve a set, the set says itself (``ConvexSetBase.grids``, a ``GridMaker``). A

@@ -62,9 +62,6 @@ class GriddedSet(ConvexSet, Protocol):
     def volume_near(self, distance: float) -> float:
         """At least the volume of all points of the affine hull within this distance."""
 
-    def hull_of(self, coordinates: Points) -> ConvexSet:
-        """The hull of points (m, d) that span their space, as a set to project onto."""
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
 

@@ -19,17 +19,15 @@ from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 from fullswap.grids.base import Grid, GriddedSet, Sphere, unique_points
 from fullswap.grids.line import ends, line
-from fullswap.grids.rim import rim_of_size
+from fullswap.grids.rim import Rim, rim_of_size
 from fullswap.theorems import Geometry
 
-MAX_BOUNDARY = 4096
-"""Most points put on the boundary of a triangulated set: hulls grow too costly with it."""
+MOST_ADDED = {2: 512, 3: 96}
+"""Most points that are added one by one, by dimension: each needs a hull of all before it."""
 HEAVY = 1e4
 """Weight of a sum-to-one row in least squares: sums are off by 1e-8, and are then made exact."""
 NOISE = 1e-11
 """Gaps below this share of the diameter are rounding errors of a hull."""
-MAX_HULL_DIM = 3
-"""Above this dimension hulls are not computed."""
 
 
 def boundary(action_set: GriddedSet, size: int) -> Grid:
@@ -42,45 +40,26 @@ def boundary(action_set: GriddedSet, size: int) -> Grid:
     >>> len(grid), round(grid.hull_distance, 4)
     (8, 0.0761)
     """
-    d, (origin, basis) = action_set.dim, action_set.frame
-    checks.whole("size", size, d + 1)
-    if d == 1:
+    checks.whole("size", size, action_set.dim + 1)
+    if action_set.dim == 1:
         return line(action_set, ends(action_set))
-    if d > MAX_HULL_DIM:
-        return _without_hull(action_set, size)
-    coordinates = None if action_set.sphere is None else _spread(action_set.sphere, size)
-    if coordinates is None:
-        coordinates = _greedy(action_set).prefix(size)
-    h = measured_hull_distance(action_set, coordinates)
-    return Grid(coordinates @ basis.T + origin, h**0.5, action_set.diameter, h)
+    diameter = action_set.diameter
+    if _are_few(action_set, size):
+        return Grid(np.asarray(action_set.vertices), 0.0, diameter, 0.0)
+    rim = _better_rim(action_set, size)
+    if rim is None:
+        return _measured(action_set, size)
+    points, _ = unique_points(rim.points(), diameter)
+    return Grid(points, rim.depth**0.5, diameter, rim.depth)
 
 
 def boundary_geometry(action_set: GriddedSet, size: int) -> Geometry:
     """What it measures, by formula where there is one, with at least as many points as it has."""
-    diameter = action_set.diameter
-    if action_set.dim <= MAX_HULL_DIM:
-        return boundary(action_set, size).geometry
-    if _are_few(action_set, size):
-        return Geometry(len(np.asarray(action_set.vertices)), diameter, 0.0)
-    rim = rim_of_size(action_set, size)
-    if rim is None or rim.depth >= diameter:
-        return Geometry(action_set.dim + 1, diameter, diameter)
-    return Geometry(rim.net.size, diameter, rim.depth)
-
-
-def _without_hull(action_set: GriddedSet, size: int) -> Grid:
-    """All vertices if they are few enough; else points of a rim, or d + 1 that promise nothing."""
-    diameter = action_set.diameter
-    if _are_few(action_set, size):
-        return Grid(np.asarray(action_set.vertices), 0.0, diameter, 0.0)
-    h = boundary_geometry(action_set, size).hull_distance
-    rim = rim_of_size(action_set, size)
-    if rim is None or h >= diameter:
-        origin, basis = action_set.frame
-        points = _greedy(action_set).prefix(action_set.dim + 1) @ basis.T + origin
-    else:
-        points, _ = unique_points(rim.points(), diameter)
-    return Grid(points, h**0.5, diameter, h)
+    if action_set.dim > 1 and not _are_few(action_set, size):
+        rim = _better_rim(action_set, size)
+        if rim is not None:
+            return Geometry(rim.net.size, action_set.diameter, rim.depth)
+    return boundary(action_set, size).geometry
 
 
 def _are_few(action_set: GriddedSet, size: int) -> bool:
@@ -88,17 +67,29 @@ def _are_few(action_set: GriddedSet, size: int) -> bool:
     return action_set.vertices is not None and len(action_set.vertices) <= size
 
 
-def boundary_points(action_set: GriddedSet, mesh: float) -> Points:
-    """Extreme points with hull distance at most mesh² (relative to the diameter)."""
-    if action_set.vertices is not None:
-        return np.asarray(action_set.vertices)
-    target = mesh**2 / action_set.diameter
-    size = 2 * action_set.dim
-    while True:
-        grid = boundary(action_set, size)
-        if grid.hull_distance <= target or size >= MAX_BOUNDARY:
-            return grid.points
-        size *= 2
+def _better_rim(action_set: GriddedSet, size: int) -> Rim | None:
+    """A rim of at most this size, where it is nearer to the set than what is measured."""
+    most = MOST_ADDED.get(action_set.dim, 0)
+    if size <= most or (most and action_set.sphere is not None):
+        return None
+    rim = rim_of_size(action_set, size)
+    if rim is None or rim.depth >= _measured(action_set, size).hull_distance:
+        return None
+    return rim
+
+
+def _measured(action_set: GriddedSet, size: int) -> Grid:
+    """Points whose hull is looked at; beyond three dimensions d + 1 that promise nothing."""
+    (origin, basis), d, diameter = action_set.frame, action_set.dim, action_set.diameter
+    if d not in MOST_ADDED:
+        coordinates, h = _greedy(action_set).prefix(d + 1), diameter
+    else:
+        spread = None if action_set.sphere is None else _spread(action_set.sphere, size)
+        coordinates = (
+            _greedy(action_set).prefix(min(size, MOST_ADDED[d])) if spread is None else spread
+        )
+        h = measured_hull_distance(action_set, coordinates)
+    return Grid(coordinates @ basis.T + origin, h**0.5, diameter, h)
 
 
 def measured_hull_distance(action_set: GriddedSet, coordinates: Points) -> float:

@@ -177,7 +177,7 @@ def net(action_set: GriddedSet, mesh: float) -> Grid:
 
 
 def triangulation(action_set: GriddedSet, mesh: float) -> Grid:
-    """An ε-triangulation: Kuhn on boxes and simplices, Delaunay elsewhere. [FKO25, Lemma 14].
+    """An ε-triangulation: Kuhn on boxes and simplices, a net elsewhere. [FKO25, Lemma 14].
 
     Examples
     --------

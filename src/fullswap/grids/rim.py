@@ -13,7 +13,7 @@ import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.grids.base import GriddedSet
-from fullswap.grids.sphere import SphereNet, nets
+from fullswap.grids.sphere import Polygon, SphereNet, nets
 from fullswap.theorems.nets import Projected, projected_depth, sphere_depth
 
 BEYOND = 0.5
@@ -26,7 +26,7 @@ class Rim:
     """Boundary points: within ``reach`` of every one there is one at most ``depth`` deep."""
 
     action_set: GriddedSet
-    net: SphereNet
+    net: SphereNet | Polygon
 
     @property
     def _sphere(self) -> tuple[Vector, float]:

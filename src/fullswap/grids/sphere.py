@@ -1,9 +1,10 @@
 """Nets of the unit sphere in any dimension, with the angle that they leave proved.
 
-A net is a union of orbits: all vectors that permutations and changes of sign make of a few whole
-vectors w, w_1 ≥ … ≥ w_d ≥ 0, each scaled to length 1. By symmetry only directions x of the
-same order, x_1 ≥ … ≥ x_d ≥ 0, need to be looked at, and of every orbit the vector nearest to such
-an x is the ordered one. So the largest angle to a net is that of the farthest vertex of
+On the circle they are regular polygons. Beyond, a net is a union of orbits: all vectors that
+permutations and changes of sign make of a few whole vectors w, w_1 ≥ … ≥ w_d ≥ 0, each scaled to
+length 1. By symmetry only directions x of the same order, x_1 ≥ … ≥ x_d ≥ 0, need to be looked at,
+and of every orbit the vector nearest to such an x is the ordered one. So the largest angle to a net
+is that of the farthest vertex of
 
     {x : x_1 ≥ … ≥ x_d ≥ 0, ⟨x, w⟩ ≤ ‖w‖ for the few w},    cos θ = 1/max ‖x‖ ,
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from fullswap.base.protocols import Indices, Points, Vector
 
-MOST_PATTERNS = 1_000
+MOST_PATTERNS = 4_000
 """Orbits to choose from: entries go so far up that no more than this many patterns exist."""
 MOST_POINTS = 1_000_000
 """Nets end here: no learner has more points, and more facets take long to look at."""
@@ -45,8 +46,37 @@ class SphereNet(NamedTuple):
         return result
 
 
+class Polygon(NamedTuple):
+    """The net of the circle: ``size`` points equally far from one another."""
+
+    size: int
+
+    @property
+    def angle(self) -> float:
+        """Half of the angle between neighbours."""
+        return math.pi / self.size
+
+    def directions(self) -> Points:
+        """The points, shape (size, 2)."""
+        turns = 2 * math.pi * np.arange(self.size) / self.size
+        return np.column_stack((np.cos(turns), np.sin(turns)))
+
+
+class Polygons:
+    """The nets of the circle."""
+
+    def within(self, angle: float) -> Polygon | None:
+        """The smallest net of at most this angle; None if it has too many points."""
+        size = max(3.0, math.ceil(math.pi / angle)) if angle > 0 else math.inf
+        return Polygon(int(size)) if size <= MOST_POINTS else None
+
+    def of_size(self, most: int) -> Polygon | None:
+        """The net with so many points; None if they make no polygon."""
+        return Polygon(most) if most >= 3 else None
+
+
 class SphereNets:
-    """The nets of one dimension d ≥ 2, from the 2d unit vectors on.
+    """The nets of one dimension d ≥ 3, from the 2d unit vectors on.
 
     Examples
     --------
@@ -110,9 +140,9 @@ class SphereNets:
 
 
 @lru_cache(maxsize=16)
-def nets(dim: int) -> SphereNets:
+def nets(dim: int) -> SphereNets | Polygons:
     """The nets of a dimension, which grow as they are asked for."""
-    return SphereNets(dim)
+    return Polygons() if dim == 2 else SphereNets(dim)
 
 
 def _farthest(units: Points) -> tuple[Vector, float]:

@@ -12,9 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fullswap.base import checks
-from fullswap.base.protocols import ConvexSet
 from fullswap.grids.base import GridMaker, Sphere
-from fullswap.grids.delaunay import LatticeGrids
 from fullswap.grids.line import LineGrids
 from fullswap.grids.net_grids import NetGrids
 
@@ -25,8 +23,6 @@ LARGEST = 1e75
 """Largest coordinate: squares, also in units of the diameter, cannot overflow."""
 SMALLEST = 1e-75
 """Smallest diameter: squares of distances do not underflow."""
-MOST_TRIANGULATED = 3
-"""Up to this dimension grids are triangulated; beyond, simplices grow too many."""
 EPS = float(np.finfo(np.float64).eps)
 _FAR = 1e12  # targets this many diameters away are minimised as linear functions
 
@@ -112,8 +108,8 @@ class ConvexSetBase(ABC):
         return LineGrids(self) if self.dim == 1 else self._grids()
 
     def _grids(self) -> GridMaker:
-        """The same for d ≥ 2: projected lattices, which suit any shape, triangulated while few."""
-        return LatticeGrids(self) if self.dim <= MOST_TRIANGULATED else NetGrids(self)
+        """The same for d ≥ 2: nets, which suit any shape."""
+        return NetGrids(self)
 
     @property
     def sphere(self) -> Sphere | None:
@@ -147,12 +143,6 @@ class ConvexSetBase(ABC):
     def could_be_within(self, points: Array, distance: float) -> Booleans:
         """False only for points (m, A) that are surely farther from the set than this."""
         return np.ones(len(points), dtype=bool)
-
-    def hull_of(self, coordinates: Array) -> ConvexSet:
-        """The hull of points (m, d) that span their space, as a set to project onto."""
-        from fullswap.sets.polytope import Polytope
-
-        return Polytope(vertices=coordinates)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON: the kind of set and the arguments that build it."""

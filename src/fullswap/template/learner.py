@@ -191,8 +191,8 @@ class FullSwapLearner:
 
         The same numbers as the loop of play and observe. Rows of coefficients (or a sequence of
         linear and quadratic losses) run in one compiled loop under gradient descent on lines,
-        boxes, simplices, balls and polytopes, whatever their grid and rule, trees too. Sets given by
-        functions, other losses, learners over the grid points, and the discretised row by a
+        boxes, simplices, balls and polytopes, whatever their grid and rule, trees too. Sets given
+        by functions, other losses, learners over the grid points, and the discretised row by a
         stationary distribution take the loop in Python.
         ``record=True`` gives the record.
         """
