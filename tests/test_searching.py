@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullswap import grids
 from fullswap.kernels import shapes
-from fullswap.kernels.nearest import corners_of, to_nearest
 from fullswap.rounding import Nearest
-from fullswap.sets import Ball, Polytope
+from fullswap.sets import Ball
 from naive.search import nearest
 from strategies import convex_sets, make_set, members, seeds
 
@@ -83,18 +81,3 @@ def test_compiled_projections_are_those_of_the_set(action_set, seed):
         q = x.copy()
         shapes.project(shape, q)
         assert np.abs(q - action_set.project(x)).max() <= 1e-12 * action_set.diameter
-
-
-@given(seeds, st.sampled_from([2, 3]))
-def test_a_hint_changes_how_long_a_walk_takes_and_not_where_it_ends(seed, dim):
-    rng = np.random.default_rng(seed)
-    polytope = Polytope(rng.normal(size=(25, dim)))
-    corners = (polytope.vertices - polytope.center) / polytope.diameter
-    v = len(corners)
-    edges = rng.integers(v, size=(rng.integers(0, 3 * v), 2))  # any will do
-    hull = corners_of(polytope.center, polytope.diameter, corners, edges)
-    x = 3 * rng.normal(size=dim) + 2
-    for hint in (-1, 0, int(rng.integers(v))):
-        q = x.copy()
-        to_nearest(hull, q, hint)
-        assert q == pytest.approx(polytope.project(x), abs=1e-12)

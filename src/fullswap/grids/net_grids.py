@@ -16,6 +16,8 @@ from fullswap.theorems import Geometry
 
 COUNTED = 20_000
 """Nets whose lattice has so few points in its box are built to be counted: some milliseconds."""
+MOST_STEPS = 16.0
+"""Balls of so many steps of the lattice are counted; in larger ones the volume tells as much."""
 QUARTERS = 4
 """Levels from one number of cells along the diameter to the next."""
 
@@ -78,15 +80,14 @@ class NetGrids(GridMaker):
 
     def _most(self, plan: NetPlan) -> int:
         """No net of this plan has more points."""
-        ball = self.action_set.sphere
-        if ball is not None and not plan.single:
-            inside = lattice_points_in_ball(
-                self.action_set.dim, (ball[1] + plan.margin) / plan.mesh
-            )
-            return inside + (0 if plan.rim is None else plan.rim.net.size)
         if plan.looked_at <= COUNTED:
             return len(_net_grid(plan))
-        return math.ceil(plan.most_points())
+        ball = self.action_set.sphere
+        steps = 0.0 if ball is None else (ball[1] + plan.margin) / plan.mesh
+        if ball is None or steps > MOST_STEPS:
+            return math.ceil(plan.most_points())
+        inside = lattice_points_in_ball(self.action_set.dim, steps)
+        return inside + (0 if plan.rim is None else plan.rim.net.size)
 
 
 @lru_cache(maxsize=64)  # sets are immutable and compare by value

@@ -22,12 +22,14 @@ from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Points, SparseRows, Vector
 from fullswap.grids.base import Grid, GriddedSet, unique_points
-from fullswap.grids.rim import Rim, rim_within
+from fullswap.grids.rim import Rim, rim_of_size, rim_within
 from fullswap.theorems import Constants, Geometry
 from fullswap.theorems.nets import SPARE, lattice_margin, programme_bound, steepness
 
 MAX_LATTICE = 20_000_000
 """Most lattice points that are looked at: seconds, and 80 MB for their table."""
+RIM_SHARE = 1.0
+"""Boundary points beside lattice points inside, where so many are not needed anyway."""
 SLAB = 400_000
 """Lattice points that are projected at once."""
 
@@ -58,8 +60,19 @@ class NetPlan:
 
     @cached_property
     def rim(self) -> Rim | None:
-        """Points on the boundary, if there is a net of the sphere that is fine enough."""
-        return None if self.kind == "net" else rim_within(self.action_set, self.radius)
+        """Points on the boundary, if there is a net of the sphere that is fine enough.
+
+        A finer one than needed brings hull distance and margin down, and costs little while it has
+        few points beside those inside.
+        """
+        if self.kind == "net":
+            return None
+        coarsest = rim_within(self.action_set, self.radius)
+        inside = self.action_set.volume_near(0.0) * self._density
+        finer = rim_of_size(self.action_set, int(RIM_SHARE * inside))
+        if coarsest is None or finer is None or finer.reach > coarsest.reach:
+            return coarsest
+        return finer
 
     @property
     def margin(self) -> float:
@@ -94,10 +107,13 @@ class NetPlan:
         rim = 0 if self.rim is None else self.rim.net.size
         if self.single:
             return 1 + rim
+        return self.action_set.volume_near(self.margin + self.radius) * self._density + rim
+
+    @property
+    def _density(self) -> float:
+        """Lattice points in a unit of volume."""
         d = self.action_set.dim
-        density = math.sqrt((d + 1) / 2**d) / self.mesh**d
-        inside = self.action_set.volume_near(self.margin + self.radius) * density
-        return inside + rim
+        return math.sqrt((d + 1) / 2**d) / self.mesh**d
 
     def geometry(self, size: int) -> Geometry:
         """What the bounds read of a net with so many points."""

@@ -27,17 +27,11 @@ EPS = 2.220446049250313e-16
 
 
 class Corners(NamedTuple):
-    """A polytope {center + diameter·y : y in conv(corners)}, with room for walks in it.
-
-    ``near[near_start[i] : near_start[i + 1]]`` are corners about corner i, tried before all others;
-    both arrays may be empty.
-    """
+    """A polytope {center + diameter·y : y in conv(corners)}, with room for walks in it."""
 
     center: np.ndarray
     diameter: float
     corners: np.ndarray
-    near_start: np.ndarray
-    near: np.ndarray
     vectors: np.ndarray
     matrices: np.ndarray
     indices: np.ndarray
@@ -45,34 +39,16 @@ class Corners(NamedTuple):
     nearest: np.ndarray
 
 
-def corners_of(
-    center: NDArray, diameter: float, corners: NDArray, edges: NDArray | None = None
-) -> Corners:
-    """The polytope of these corners (v, d), in the units of the diameter, seen from the centre.
-
-    ``edges`` (e, 2) are pairs of corners that lie side by side.
-    """
-    d, start = len(center), np.zeros(0, np.int64)
-    near = start
-    if edges is not None:
-        pairs = np.unique(np.concatenate((edges, edges[:, ::-1])), axis=0).astype(np.int64)
-        near = np.ascontiguousarray(pairs[:, 1])
-        start = np.searchsorted(pairs[:, 0], np.arange(len(corners) + 1)).astype(np.int64)
+def corners_of(center: NDArray, diameter: float, corners: NDArray) -> Corners:
+    """The polytope of these corners (v, d), in the units of the diameter, seen from the centre."""
+    d = len(center)
     own = (np.array(center, dtype=float), float(diameter), np.array(corners, order="C"))
-    return Corners(*own, start, near, *scratch.py_func(d), np.empty(d), np.empty(d))
-
-
-def with_own_room(corners: Corners) -> Corners:
-    """The same polytope, for walks of somebody else."""
-    return Corners(*corners[:5], *(np.empty_like(room) for room in corners[5:]))
+    return Corners(*own, *scratch.py_func(d), np.empty(d), np.empty(d))
 
 
 @kernel
-def to_nearest(corners, point, hint):
-    """Replace a point (d,) by the nearest one of the polytope of these ``Corners``.
-
-    ``hint``: a corner that is not far from it, or −1.
-    """
+def to_nearest(corners, point):
+    """Replace a point (d,) by the nearest one of the polytope of these ``Corners``."""
     center, local, nearest = corners.center, corners.local, corners.nearest
     for j in range(point.shape[0]):
         local[j] = (point[j] - center[j]) / corners.diameter
@@ -80,7 +56,6 @@ def to_nearest(corners, point, hint):
             local[j] = 0.0
     walk(
         corners.corners, local, nearest, corners.vectors, corners.matrices, corners.indices,
-        corners.near_start, corners.near, hint,
     )  # fmt: skip
     for j in range(point.shape[0]):
         point[j] = center[j] + corners.diameter * nearest[j]
@@ -95,11 +70,8 @@ def nearest_points(corners, points):
     m, d = points.shape
     out, steps = np.empty((m, d)), np.empty(m, np.int64)
     vectors, matrices, indices = scratch(d)
-    none = np.empty(0, np.int64)
     for row in range(m):
-        steps[row], _ = walk(
-            corners, points[row], out[row], vectors, matrices, indices, none, none, -1
-        )
+        steps[row], _ = walk(corners, points[row], out[row], vectors, matrices, indices)
     return out, steps
 
 
@@ -110,9 +82,8 @@ def nearest_mixtures(corners, points):
     out = np.empty(d)
     chosen, shares = np.zeros((m, d + 1), np.int64), np.zeros((m, d + 1))
     vectors, matrices, indices = scratch(d)
-    none = np.empty(0, np.int64)
     for row in range(m):
-        _, size = walk(corners, points[row], out, vectors, matrices, indices, none, none, -1)
+        _, size = walk(corners, points[row], out, vectors, matrices, indices)
         chosen[row, :size], shares[row, :size] = indices[0, :size], vectors[0, :size]
     return chosen, shares
 
@@ -126,12 +97,12 @@ def project_rows(points, center, diameter, corners, normals, offsets, rounding):
     """
     m, d = points.shape
     vectors, matrices, indices = scratch(d)
-    local, nearest, none = np.empty(d), np.empty(d), np.empty(0, np.int64)
+    local, nearest = np.empty(d), np.empty(d)
     for row in range(m):
         for j in range(d):
             local[j] = (points[row, j] - center[j]) / diameter
         if breaks_a_facet(local, normals, offsets, rounding):
-            walk(corners, local, nearest, vectors, matrices, indices, none, none, -1)
+            walk(corners, local, nearest, vectors, matrices, indices)
             for j in range(d):
                 points[row, j] = center[j] + diameter * nearest[j]
 
@@ -160,7 +131,7 @@ def _dot(first, second):
 
 
 @kernel
-def walk(corners, point, nearest, vectors, matrices, indices, near_start, near, hint):
+def walk(corners, point, nearest, vectors, matrices, indices):
     """Write the point of conv(corners) nearest to ``point``; return the steps and the corners used.
 
     These are ``indices[0]``, as many as are returned, and their weights stand in ``vectors[0]``.
@@ -169,11 +140,7 @@ def walk(corners, point, nearest, vectors, matrices, indices, near_start, near, 
     weights, goal, heights, rest = vectors[0], vectors[1], vectors[2], vectors[3, :d]
     basis, factor = matrices[0], matrices[1]
     active, order, remembered = indices[0], indices[1], indices[2]
-    weights[0] = 1.0
-    if hint < 0:
-        active[0] = _nearest_corner(corners, point)
-    else:
-        active[0] = _descend(corners, point, near_start, near, hint)
+    active[0], weights[0] = _nearest_corner(corners, point), 1.0
     size, steps = 1, 0
     entered, remember_at, remembered_size = 0, 1, 0
     while True:
@@ -192,11 +159,7 @@ def walk(corners, point, nearest, vectors, matrices, indices, near_start, near, 
             size = _leave_behind(active, weights, goal, size, leaving, ratio)
         for i in range(size):
             weights[i] = goal[i]
-        gain, candidate = 0.0, 0
-        if near_start.shape[0] > 0:
-            gain, candidate = _gain_nearby(corners, active[:size], rest, near_start, near)
-        if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
-            gain, candidate = _best_gain(corners, active[:size], rest)
+        gain, candidate = _best_gain(corners, active[:size], rest)
         if gain <= 4.0 * EPS * np.sqrt(_dot(rest, rest)):
             break
         if size == remembered_size and _same_face(active, remembered, size):
@@ -232,28 +195,6 @@ def _nearest_corner(corners, point):
 
 
 @kernel
-def _descend(corners, point, near_start, near, corner):
-    """From corner to corner, as long as one nearby is nearer to the point."""
-    best = _square_distance(corners[corner], point)
-    moved = True
-    while moved:
-        moved, here = False, corner
-        for k in range(near_start[here], near_start[here + 1]):
-            square = _square_distance(corners[near[k]], point)
-            if square < best:
-                corner, best, moved = near[k], square, True
-    return corner
-
-
-@kernel
-def _square_distance(first, second):
-    total = 0.0
-    for j in range(second.shape[0]):
-        total += (first[j] - second[j]) ** 2
-    return total
-
-
-@kernel
 def _leave_behind(active, weights, goal, size, leaving, ratio):
     """Go as far towards the goal as weights allow; drop those that vanish, return how many stay."""
     stay, total = 0, 0.0
@@ -279,21 +220,6 @@ def _best_gain(corners, active, rest):
             value += (corners[i, j] - corners[first, j]) * rest[j]
         if value > gain and not _holds(active, i):
             gain, candidate = value, i
-    return gain, candidate
-
-
-@kernel
-def _gain_nearby(corners, active, rest, near_start, near):
-    """The same over the corners near active ones."""
-    first = active[0]
-    gain, candidate = 0.0, first
-    for a in range(active.shape[0]):
-        for k in range(near_start[active[a]], near_start[active[a] + 1]):
-            i, value = near[k], 0.0
-            for j in range(rest.shape[0]):
-                value += (corners[i, j] - corners[first, j]) * rest[j]
-            if value > gain and not _holds(active, i):
-                gain, candidate = value, i
     return gain, candidate
 
 

@@ -61,7 +61,6 @@ class NetSearch(NamedTuple):
     numbers: np.ndarray
     lifted: np.ndarray
     near: np.ndarray
-    none: np.ndarray
     vectors: np.ndarray
     matrices: np.ndarray
     indices: np.ndarray
@@ -84,7 +83,7 @@ def net_room(n: int, d: int) -> tuple[NDArray, ...]:
     """Room to round one target after the other."""
     lifted, near = np.empty((n, d + 1)), np.empty(n, np.int64)
     parts, places = np.empty((4, d + 1)), np.empty((3, d + 1), np.int64)
-    return lifted, near, np.empty(0, np.int64), *scratch.py_func(d + 1), parts, places
+    return lifted, near, *scratch.py_func(d + 1), parts, places
 
 
 @kernel
@@ -170,10 +169,7 @@ def _solve(search, y, found):
     for j in range(d):
         target[j] = 0.0
     target[d] = -unit * height
-    _, size = walk(
-        lifted[:found], target, nearest, search.vectors, search.matrices, search.indices,
-        search.none, search.none, -1,
-    )  # fmt: skip
+    _, size = walk(lifted[:found], target, nearest, search.vectors, search.matrices, search.indices)
     weights, active = search.vectors[0], search.indices[0]
     value = 0.0
     for j in range(d):

@@ -88,4 +88,4 @@ def _project_polytope(shape, q):
     for j in range(q.shape[0]):
         local[j] = (q[j] - center[j]) / corners.diameter
     if breaks_a_facet(local, normals, offsets, rounding):
-        to_nearest(corners, q, -1)
+        to_nearest(corners, q)
