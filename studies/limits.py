@@ -94,20 +94,25 @@ def points(made: Plan) -> int | None:
 
 def taken() -> str:
     """Which row is taken, on how many points, and what it guarantees."""
-    lines = []
+    parts = []
     for name, losses in CLASSES.items():
+        lines = []
         for dim in DIMENSIONS:
             for kind, action_set in sets_of(dim).items():
                 plans = [plan(action_set, losses, horizon) for horizon in HORIZONS]
                 cells = [_cell(made, t) for made, t in zip(plans, HORIZONS, strict=True)]
-                lines.append((name, str(dim), kind, *cells))
-    return table(("losses", "d", "set", *(f"T = {_power(t)}" for t in HORIZONS)), lines)
+                lines.append((str(dim), kind, *cells))
+        heads = ("d", "set", *(f"T = {_power(t)}" for t in HORIZONS))
+        parts.append(f"**{name.capitalize()} losses.**\n\n{table(heads, lines)}")
+    return "\n\n".join(parts)
 
 
 def _cell(made: Plan, horizon: int) -> str:
     size = points(made)
     where = "points that move" if size is None else f"{size:,} point{'s' * (size != 1)}"
-    return f"{100 * share(made, horizon):.2g} %: {made.row}, {made.learner}, {where}"
+    percent = 100 * share(made, horizon)
+    amount = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}"
+    return f"{amount} %: {made.row}, {made.learner}, {where}"
 
 
 def slopes() -> str:

@@ -15,6 +15,7 @@ from fullswap.base import checks
 from fullswap.grids.base import GridMaker, Sphere
 from fullswap.grids.line import LineGrids
 from fullswap.grids.net_grids import NetGrids
+from fullswap.grids.sphere import nets
 
 Array = npt.NDArray[np.float64]
 Booleans = npt.NDArray[np.bool_]
@@ -23,6 +24,8 @@ LARGEST = 1e75
 """Largest coordinate: squares, also in units of the diameter, cannot overflow."""
 SMALLEST = 1e-75
 """Smallest diameter: squares of distances do not underflow."""
+PROBED = 2_000
+"""Directions in which a set is looked at to learn how far it reaches."""
 EPS = float(np.finfo(np.float64).eps)
 _FAR = 1e12  # targets this many diameters away are minimised as linear functions
 
@@ -123,9 +126,20 @@ class ConvexSetBase(ABC):
 
     @cached_property
     def reach(self) -> float:
-        """No point of the set is farther from its centre than this."""
-        offsets = np.abs(self._extremes - self.center @ self.frame[1])
-        return min(self.diameter, float(np.linalg.norm(offsets.max(axis=0))))
+        """No point of the set is farther from its centre than this.
+
+        A point at the distance ρ reaches ρ·cos θ at least in a direction of a net with angle θ.
+        """
+        basis = self.frame[1]
+        offsets = np.abs(self._extremes - self.center @ basis)
+        known = min(self.diameter, float(np.linalg.norm(offsets.max(axis=0))))
+        net = nets(self.dim).of_size(PROBED) if self.dim > 1 else None
+        if net is None:
+            return known
+        directions = net.directions() @ basis.T
+        ends = self._minimize_linear(-directions) - self.center
+        widest = float(np.einsum("ij,ij->i", ends, directions).max())
+        return min(known, widest / math.cos(net.angle))
 
     @property
     def _extremes(self) -> Array:

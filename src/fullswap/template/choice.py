@@ -22,8 +22,9 @@ from fullswap.theorems.learning import NearlyStronglyConvex, residual_allowance
 
 SHOWN_ROUNDS = 100_000
 """Plans without a horizon are compared, and explained, at so many rounds."""
-LITTLE = 0.5
-"""A guarantee above this share of the trivial one is called little."""
+LITTLE = 0.4
+"""Guarantees above this share of the trivial one are called little: on a ball one point, played for
+ever, has a half."""
 
 
 @dataclass(frozen=True, eq=False)
