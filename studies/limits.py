@@ -27,7 +27,6 @@ HORIZONS = (10**4, 10**6, 10**8)
 DIMENSIONS = (1, 2, 3, 4, 5, 6, 8, 16)
 SLOPED = (1, 2, 3, 4, 5, 6)
 """Dimensions in which slopes are compared."""
-ROWS = ("lipschitz", "smooth", "concave", "strongly convex", "strongly convex and smooth")
 CLASSES = {
     "squared": LossClass.squared(1.0),
     "linear": LossClass(1.0, concave=True, convex=True),
@@ -35,13 +34,16 @@ CLASSES = {
     "Lipschitz": LossClass(1.0),
 }
 """Losses on sets of diameter 1."""
-OF_ROW = {
-    "lipschitz": CLASSES["Lipschitz"],
-    "smooth": LossClass(1.0, smoothness=1.0),
-    "concave": CLASSES["linear"],
-    "strongly convex": LossClass(2.0, strong_convexity=2.0),
-    "strongly convex and smooth": CLASSES["squared"],
-}
+SLOPES = (
+    ("lipschitz", LossClass(1.0), ""),
+    ("lipschitz", LossClass(1.0, convex=True), ", convex losses"),
+    ("smooth", LossClass(1.0, smoothness=1.0), ""),
+    ("smooth", LossClass(1.0, smoothness=1.0, convex=True), ", convex losses"),
+    ("concave", CLASSES["linear"], ""),
+    ("strongly convex", LossClass(2.0, strong_convexity=2.0), ""),
+    ("strongly convex and smooth", CLASSES["squared"], ""),
+)
+"""Rows of the paper's table, with losses for them; convex ones allow gradient descent."""
 
 
 def sets_of(dim: int) -> dict[str, ConvexSetBase]:
@@ -118,11 +120,11 @@ def _cell(made: Plan, horizon: int) -> str:
 def slopes() -> str:
     """Exponents between neighbouring horizons on a ball, beside the paper's."""
     lines = []
-    for row in ROWS:
+    for row, losses, which in SLOPES:
         for dim in SLOPED:
             action_set = Interval(0.0, 1.0) if dim == 1 else Ball(np.zeros(dim), 0.5)
             bounds = [
-                plan(action_set, OF_ROW[row], horizon, row=row).bound(horizon, built=False)
+                plan(action_set, losses, horizon, row=row).bound(horizon, built=False)
                 for horizon in HORIZONS
             ]
             found = [
@@ -130,7 +132,9 @@ def slopes() -> str:
                 for earlier, later in zip(bounds, bounds[1:], strict=False)
             ]
             paper = THEOREMS[row].exponent(dim)
-            lines.append((row, str(dim), *(f"{slope:.2f}" for slope in found), f"{paper:.2f}"))
+            lines.append(
+                (row + which, str(dim), *(f"{slope:.2f}" for slope in found), f"{paper:.2f}")
+            )
     spans = [f"{_power(a)} to {_power(b)}" for a, b in zip(HORIZONS, HORIZONS[1:], strict=False)]
     return table(("row", "d", *spans, "paper"), lines)
 
