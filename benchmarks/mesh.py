@@ -1,10 +1,11 @@
 """Whole rounds in two and three dimensions, against one dense matrix-vector product.
 
-About 1,000 grid points on a ball and on a polytope, rows 4 (nearest point of a net) and 5 (simplex
-of a triangulation) of the table. A product with a dense 1,000 × 1,000 matrix is what one step of a
-chain on all points would take. Outcomes lie on the boundary, where rounding takes longest. Rounds
-are timed once each point has learnt a little; before, when most points have learnt from a round or
-two, the classes that are played have hundreds of points: whole runs of 100,000 rounds tell.
+About 1,000 grid points on a ball and on a polytope, rows 4 (nearest point of a net) and 5 (several
+points with the same mean) of the table. A product with a dense 1,000 × 1,000 matrix is what one
+step of a chain on all points would take. Outcomes lie on the boundary, where rounding takes
+longest. Rounds are timed once each point has learnt a little; before, when most points have learnt
+from a round or two, the classes that are played have hundreds of points: whole runs of 100,000
+rounds tell.
 """
 
 from __future__ import annotations

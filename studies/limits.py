@@ -117,11 +117,13 @@ def _cell(made: Plan, horizon: int) -> str:
     return f"{amount} %: {made.row}, {made.learner}, {where}"
 
 
-def slopes() -> str:
+def slopes(
+    rows: Sequence[tuple[str, LossClass, str]] = SLOPES, dims: Sequence[int] = SLOPED
+) -> str:
     """Exponents between neighbouring horizons on a ball, beside the paper's."""
     lines = []
-    for row, losses, which in SLOPES:
-        for dim in SLOPED:
+    for row, losses, which in rows:
+        for dim in dims:
             action_set = Interval(0.0, 1.0) if dim == 1 else Ball(np.zeros(dim), 0.5)
             bounds = [
                 plan(action_set, losses, horizon, row=row).bound(horizon, built=False)

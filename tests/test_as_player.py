@@ -20,11 +20,13 @@ from fullswap.games import (
     as_player,
     decompose,
     decompose_by_membership,
+    from_matrices,
+    play_out,
     zoo,
 )
 from fullswap.games.hull import Hull
 from fullswap.losses import LossClass
-from fullswap.sets import Ball, Box, Polytope, Simplex
+from fullswap.sets import Ball, Box, Interval, Polytope, Simplex
 from opponents import OPPONENTS, hostile, normal_form_regret, played_out
 
 LINEAR = LossClass(1.0, smoothness=0.0, concave=True)
@@ -352,7 +354,58 @@ def test_little_is_promised_where_it_is():
     vectors = game.vectors(0, [np.arange(4_096) * 16] * 2)
     player = StructuredLearner(game.actions[0], vectors, 10_000)
     payoffs = vectors[:64] @ game.actions[0].embed(np.arange(65_536)).T
-    assert np.ptp(payoffs, axis=1).max() <= player._most() + 1e-9 < player.payoff_range
-    assert "the largest difference of payoffs" in player.explain()
+    assert np.ptp(payoffs, axis=1).max() <= player.payoff_range
+    assert player.payoff_range < 0.5 * player.learner.loss_class.lipschitz * player.hull.diameter
+    assert "ittle is promised" in player.explain()
+    assert player.guarantee <= player.payoff_range * 10_000
     few = StructuredLearner(Vectors(np.eye(3)), np.eye(3), 10_000)
     assert "ittle is promised" not in few.explain()
+
+
+# --- hulls that are next to flat, and far from 0 ------------------------------------------------
+
+
+@pytest.mark.parametrize("base", [0.0, 1e3, 1e4, 1e5])
+def test_directions_that_coordinates_leave_out_are_charged(base):
+    # t ↦ (t, t²) is a line up to 1e-9 of its length when t is large, and payoffs live beside it
+    curve = Curve.parabola(base, base + 1)
+    vectors = np.array([[2 * base, -1.0], [2 * base + 2, -1.0]])
+    player = StructuredLearner(curve, vectors, 200)
+    for t in range(200):
+        player.play()
+        player.observe(vectors[t % 2])
+    certificate = player.certificate()
+    assert certificate.holds and certificate.measured <= player.guarantee
+
+
+def test_actions_that_look_alike_are_charged():
+    player = StructuredLearner(Vectors([[1e13], [1e13 + 1]]), 1.0, 100)
+    for _ in range(100):
+        player.play()
+        player.observe([1.0])
+    assert player.certificate().measured <= player.guarantee == pytest.approx(100.0)
+    same = StructuredLearner(Vectors([[2.0], [2.0]]), 1.0, 100)
+    assert same.guarantee == 0.0
+
+
+def test_payoffs_and_not_coordinates_tell_what_is_outside_of_a_span():
+    wide = Vectors([[0.0, 0.0], [1.0, 0.0], [0.0, 1e6], [1.0, 1e6]])
+    player = StructuredLearner(wide, [[1.0, 0.0], [-1.0, 0.0]], 100)
+    with pytest.raises(ValueError, match="mixtures of those given"):
+        player.observe([1.0, 9e-7])  # worth 0.9 along the second coordinate
+    steep = from_matrices(np.diag([1e11, 1.0, 1.0]), -np.eye(3))
+    assert play_out(steep, 50).gap <= play_out(steep, 50).guaranteed
+
+
+def test_means_are_met_far_from_the_origin():
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]) + [1e9, 0.0]
+    actions, weights = decompose(Vectors(corners), [1e9 + 0.25, 0.5])
+    assert weights @ corners[actions] == pytest.approx([1e9 + 0.25, 0.5], abs=1e-5)
+    small = Vectors([[0.0], [1e-7]])
+    inner = FullSwapLearner(Interval(0.0, 1e-7), LossClass.linear(1.0), 20)
+    player = as_player(inner, small, lambda point: (np.array([0]), np.ones(1)))
+    with pytest.raises(ValueError, match="mixed action with mean"):
+        player.play()
+    learner = FullSwapLearner(Interval(1e6, 1e6 + 1), LossClass.linear(1.0), 20)
+    with pytest.raises(ValueError, match="embeddings in the learner's set"):
+        as_player(learner, Vectors([[1e6], [1e6 + 1.09]]))

@@ -275,3 +275,19 @@ def test_rows_keep_their_guarantee_in_many_dimensions(kind, dim, row):
         # so many dimensions may be all of it: then `measured` is what a point attains
         certificate = learner.certificate()
         assert certificate.measured <= certificate.after_the_fact + 1e-9 <= bound + 1e-8
+
+
+@pytest.mark.parametrize("size", [1e-60, 1e60])
+def test_sets_of_any_size_are_planned(size):
+    learner = FullSwapLearner(Ball(np.zeros(6), size), LossClass(1.0, smoothness=1 / size), 1000)
+    assert 0 < learner.plan.share <= 1
+
+
+@pytest.mark.parametrize("smooth", [1e-3, 1e-6, 0.0])
+def test_next_to_linear_losses_on_a_fine_net_cost_no_more_than_is_proved(smooth):
+    ball, rng = Ball([0.0, 0.0], 1.0), np.random.default_rng(0)
+    constants = Constants(1.0, 2.0, 0.0, smooth)
+    grid = tuned(NetGrids(ball).at_mesh("triangulation", 0.02), constants)
+    targets = members(ball, 300, rng)
+    found = cost_of(grid, Barycentric(grid)(targets), targets, constants)
+    assert found.max() <= (grid.hull_distance + smooth / 2 * grid.variance) * (1 + 1e-6)

@@ -9,7 +9,7 @@ over the set are exact. Any other loss is given by functions (``Custom``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -304,9 +304,13 @@ class LossClass:
     smoothness: float | None = None
     concave: bool = False
     convex: bool = False
+    spread: float | None = field(default=None, repr=False)
+    """No loss varies by more than this over the set; None: L·D is all that is known."""
 
     def __post_init__(self) -> None:
         checks.number("lipschitz", self.lipschitz, above=0)
+        if self.spread is not None:
+            checks.number("spread", self.spread, above=0)
         alpha, beta = self.strong_convexity, self.smoothness
         checks.number("strong_convexity", alpha, least=0)
         for name in ("concave", "convex"):
@@ -323,6 +327,11 @@ class LossClass:
     def squared(cls, diameter: float, scale: float = 1.0) -> LossClass:
         """The class of scale·‖x − z‖², x and z in one set of this diameter."""
         return cls(2 * scale * diameter, 2 * scale, 2 * scale)
+
+    @classmethod
+    def linear(cls, lipschitz: float = 1.0) -> LossClass:
+        """The class of linear losses, which are concave, convex and smooth."""
+        return cls(lipschitz, smoothness=0.0, concave=True, convex=True)
 
     def violation(self, loss: Loss, points: Points, tangent: Points, diameter: float) -> str | None:
         """Say which promise the loss breaks, as far as the given points of the set show it.
@@ -344,6 +353,10 @@ class LossClass:
             return f"range {spread:.6g} exceeds lipschitz·diameter" if above else None
         if steepest > self.lipschitz * (1 + SLACK):
             return f"slope {steepest:.6g} exceeds lipschitz = {self.lipschitz:.6g}"
+        if self.spread is not None:
+            varies = float(np.ptp(loss.value(points)))
+            if varies > self.spread * (1 + SLACK):
+                return f"range {varies:.6g} exceeds spread = {self.spread:.6g}"
         if coefficients is None:
             return None
         return self._curvature_violation(2 * float(coefficients[0]), diameter)

@@ -62,7 +62,7 @@ def test_a_sub_learner_of_ones_own_is_planned_and_keeps_its_bound(action_set, ho
         assert naive.full_swap_regret(transcript, count=40) <= learner.guarantee
         certificate = learner.certificate()
         assert certificate.holds and certificate.theorem == "FKO25, Thm 12; CBL06"
-    with pytest.raises(ValueError, match="no row fits .*9 points with doubtful"):
+    with pytest.raises(ValueError, match="mesh must be larger: .*9 with doubtful"):
         FullSwapLearner(action_set, STEEP, 500, learner=Doubtful(), mesh=0.01)
 
 

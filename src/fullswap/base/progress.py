@@ -9,7 +9,7 @@ from typing import Any
 
 from fullswap.base import checks
 
-PATIENCE = 2.0
+PATIENCE = 1.0
 """Seconds after which long work shows a bar on a terminal."""
 BETWEEN_DRAWINGS = 0.1
 """Seconds from one drawing of the bar to the next."""

@@ -51,6 +51,7 @@ def _known_games(incomplete: str) -> list[str]:
 
 
 def equilibrium(
+    context: typer.Context,
     game: str = typer.Argument(
         metavar="GAME", autocompletion=_known_games,
         help="A file of a game, or a game of the zoo such as ring; both are listed below.",
@@ -103,8 +104,10 @@ def equilibrium(
 
         solution: Any
         if method == PLAY_OUT:
-            # the number of rounds is given, or follows from the gap
-            wanted = gap if rounds is None else None
+            # the number of rounds is given, or follows from the gap; a gap that nobody asked for
+            # is not missed
+            asked = getattr(context.get_parameter_source("gap"), "name", "DEFAULT") != "DEFAULT"
+            wanted = gap if rounds is None or asked else None
             solution = play_out(made, rounds, wanted, progress=progress)
         else:
             budget: dict[str, Any] = {"rounds": rounds, "seconds": seconds}

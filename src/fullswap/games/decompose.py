@@ -19,6 +19,7 @@ from fullswap.games.actions import ActionSet, Column, Curve, Product
 
 Mixed: TypeAlias = tuple[Column, Vector]  # actions and their weights
 _STEPS = 1000  # of Wolfe's method at most; tens are usual, more are circles of rounding errors
+_ROUNDING = 4e-15  # share of the largest coordinate by which means are off by rounding
 _NEGLIGIBLE = 1e-14  # weights up to this leave the support
 _NO_GAIN = 1e-15  # gains of this share of the largest coordinate are rounding errors
 _OUTSIDE = 1e-7  # a point is outside, and how far is known, once no step gains this share of it
@@ -45,9 +46,9 @@ class Nearest(NamedTuple):
 def decompose(action_set: ActionSet, point: ArrayLike, tolerance: float = 1e-9) -> Mixed:
     """At most dim + 1 actions and their weights, with Σ_k weights[k]·v(actions[k]) = point.
 
-    The point (dim,) lies in the hull of the embeddings, up to ``tolerance`` in units of the largest
-    coordinate, or a ValueError says how far outside. Sets that know a way of their own have a
-    method ``decompose(point, tolerance)``.
+    The point (dim,) lies in the hull of the embeddings, up to ``tolerance`` in units of its largest
+    extent and up to rounding, or a ValueError says how far outside. Sets that know a way of their
+    own have a method ``decompose(point, tolerance)``.
 
     Examples
     --------
@@ -86,10 +87,10 @@ def nearest(action_set: ActionSet, target: Vector, tolerance: float) -> Nearest:
     offsets = action_set.embed(actions) - target
     weights = np.ones(1)
     axes = np.eye(len(target))
-    # the largest coordinate of an embedding, either way
-    reach = np.abs(action_set.best(np.vstack((axes, -axes)))[1]).max()
-    size = max(float(reach), float(np.abs(target).max())) or 1.0
-    allowed = tolerance * size
+    # the largest coordinate of an embedding, either way, and how far apart embeddings are
+    ends = action_set.best(np.vstack((axes, -axes)))[1].reshape(2, -1)
+    size = max(float(np.abs(ends).max()), float(np.abs(target).max())) or 1.0
+    allowed = tolerance * float(ends.sum(axis=0).max()) + _ROUNDING * size
     for _ in range(_STEPS):
         # rounding leaves the sum of the weights a hair from 1 otherwise
         weights = weights / weights.sum()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -16,8 +17,10 @@ from fullswap.games.hull import Hull
 
 Oracle = Callable[[Vector], Mixed]
 """A point (dim,) of the embedding space ↦ actions and weights whose mean is the point."""
-_MEAN = 1e-6  # means of decompositions may miss their points by this share of the coordinates
-_BEYOND = 1e-6  # share of a payoff vector outside of the span of the given ones that is rounding
+_MEAN = 1e-9  # means of decompositions may miss their points by this share of the hull's extent
+_WEIGHTS = 1e-6  # and weights a sum of 1 by this
+_BEYOND = 1e-6  # share of the payoffs that coordinates may miss before a vector is refused
+_ROUNDING = 1e-14  # share of the coordinates that is rounding
 
 
 class Coordinates(Protocol):
@@ -28,6 +31,10 @@ class Coordinates(Protocol):
 
     def losses(self, vectors: Points) -> Points:
         """Rows g (T, A) so that ⟨y, g⟩ is −⟨v, w⟩ but for a constant, for vectors w (T, dim)."""
+
+    @property
+    def missed(self) -> float:
+        """So much of the payoffs of a round these coordinates may not see."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +54,31 @@ class Embedded:
         """The same vectors."""
         return -vectors
 
+    @property
+    def missed(self) -> float:
+        """Nothing."""
+        return 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class OnHull:
-    """The learner plays in the coordinates of a hull, in which payoffs are ⟨y, w·axes⟩."""
+    """The learner plays in the coordinates y = v·inward of a hull; payoffs are ⟨y, w·axes⟩.
+
+    That is ⟨v, w·axes·inwardᵀ⟩. What is missing, ⟨v, w − w·axes·inwardᵀ⟩, differs between actions
+    by at most Σ_k |w·u_k|·σ_k, u_k and v_k the singular vectors of 1 − axes·inwardᵀ and σ_k its
+    singular value times the width of the hull along v_k: directions in which the hull is next to
+    flat, or into which no payoff vector reaches.
+    """
 
     hull: Hull
     axes: Points
+    inward: Points
+    actions: ActionSet
+    bound: Points | float | None = None
+    """Vectors of which all payoff vectors are mixtures, or their largest length."""
+    payoffs: float = 0.0
+    """The largest difference of payoffs, where it is known: what is rounding beside it."""
     oracle: Oracle | None = None
-    beyond: Points | None = None
-    """What w·beyond is not 0 cannot be told in these coordinates."""
 
     def mixed(self, point: Vector) -> Mixed:
         """As the hull remembers it, or by the oracle."""
@@ -68,12 +90,39 @@ class OnHull:
     def losses(self, vectors: Points) -> Points:
         """Along the axes."""
         # sums, not matrix products: a row must come out the same alone and among others
-        if self.beyond is not None:
-            missed = np.abs((vectors[:, :, None] * self.beyond).sum(axis=1)).max(axis=1)
-            outside = missed > _BEYOND * np.abs(vectors).max(axis=1)
+        if isinstance(self.bound, np.ndarray):
+            ways, widths, extents = self._unseen
+            unseen = (np.abs((vectors[:, :, None] * ways).sum(axis=1)) * widths).sum(axis=1)
+            rounding = _ROUNDING * (np.abs(vectors) * extents).sum(axis=1)
+            allowed = 2 * self.missed + _BEYOND * self.payoffs + rounding
             rule = "be mixtures of those given as bound, inside of their span"
-            checks.refuse_at("vectors", rule, vectors, outside)
+            checks.refuse_at("vectors", rule, vectors, unseen > allowed)
         return np.asarray(-(vectors[:, :, None] * self.axes).sum(axis=1))
+
+    @cached_property
+    def _unseen(self) -> tuple[Points, Vector, Vector]:
+        """u (dim, dim) and σ (dim,); and the extent of the hull along each coordinate (dim,)."""
+        ways, values, turned = np.linalg.svd(np.eye(len(self.axes)) - self.axes @ self.inward.T)
+        return ways, values * _widths(self.actions, turned), _widths(self.actions)
+
+    @cached_property
+    def missed(self) -> float:
+        """Σ_k |w·u_k|·σ_k at most; 0 where that is rounding."""
+        ways, widths, extents = self._unseen
+        if isinstance(self.bound, np.ndarray):
+            unseen = float((np.abs(self.bound @ ways) @ widths).max())
+            rounding = _ROUNDING * float((np.abs(self.bound) @ extents).max())
+        else:
+            length = 1.0 if self.bound is None else self.bound
+            unseen = length * float(np.linalg.norm(widths))
+            rounding = _ROUNDING * length * float(np.linalg.norm(extents))
+        return unseen if unseen > rounding + 1e-9 * self.payoffs else 0.0
+
+
+def _widths(actions: ActionSet, directions: Points | None = None) -> Vector:
+    """How far the hull of the embeddings reaches along directions (k, dim), or the coordinates."""
+    rows = np.eye(actions.dim) if directions is None else directions
+    return np.asarray(np.maximum(actions.best(rows)[1] + actions.best(-rows)[1], 0.0))
 
 
 def checked_mixed(oracle: Oracle, actions: ActionSet, point: Vector) -> Mixed:
@@ -82,11 +131,12 @@ def checked_mixed(oracle: Oracle, actions: ActionSet, point: Vector) -> Mixed:
     chosen = actions.check(column, "the actions of oracle(point)")
     weights = checks.vector("the weights of oracle(point)", given, len(chosen))
     total = float(weights.sum())
-    if weights.min(initial=0.0) < 0 or abs(total - 1) > _MEAN:
+    if weights.min(initial=0.0) < 0 or abs(total - 1) > _WEIGHTS:
         checks.refuse("the weights of oracle(point)", "be at least 0 and sum to 1", weights)
     weights = weights / total
     mean = weights @ actions.embed(chosen)
-    if np.abs(mean - point).max() > _MEAN * max(1.0, float(np.abs(point).max())):
+    allowed = _MEAN * float(_widths(actions).max()) + _ROUNDING * float(np.abs(point).max())
+    if np.abs(mean - point).max() > allowed:
         checks.refuse("oracle(point)", f"be a mixed action with mean {point}", mean)
     return chosen, weights
 

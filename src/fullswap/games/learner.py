@@ -24,7 +24,7 @@ from fullswap.grids import Grid
 from fullswap.learners import SubLearner
 from fullswap.losses import LossClass
 from fullswap.template import FullSwapLearner, Plan, plan
-from fullswap.template.choice import LITTLE, SHOWN_ROUNDS, Request, Row
+from fullswap.template.choice import SHOWN_ROUNDS, Request, Row
 from fullswap.template.plan import ROWS
 from fullswap.template.rules import Rule
 from fullswap.theorems import THEOREMS, Theorem
@@ -91,9 +91,9 @@ class StructuredLearner(Player):
         track: bool = True,
     ) -> None:
         place = place_of(actions, bound)
-        self.horizon, self.hull, self._given = horizon, place.hull, place.vectors
+        self.horizon, self.hull = horizon, place.hull
         if place.hull is None:
-            super().__init__(actions, Settled(), OneAction(actions), track)
+            super().__init__(actions, Settled(), place.coordinates, track)
             return
         best = BestRow(learner, row)
         inner = FullSwapLearner(
@@ -107,30 +107,6 @@ class StructuredLearner(Player):
         inner = self.learner
         return inner.plan.constants.loss_range if isinstance(inner, FullSwapLearner) else 0.0
 
-    def explain(self) -> str:
-        """What was chosen and why."""
-        words, rounds, most = super().explain(), self.horizon or SHOWN_ROUNDS, self._most()
-        inner = self.learner
-        if most is None or not isinstance(inner, FullSwapLearner) or inner.plan.share > LITTLE:
-            return words
-        share = inner.plan.bound(rounds) / (most * rounds)
-        if share > LITTLE:
-            words += (
-                f"\nLittle is promised here: {100 * share:.0f} % of what any player can lose at "
-                f"all, the largest difference of payoffs, {most:.6g}, in every round."
-            )
-        return words
-
-    def _most(self) -> float | None:
-        """The largest difference of payoffs against the vectors given, if that is quickly told."""
-        if self._given is None:
-            return None
-        each = self.actions.size if self.actions.listed and self.actions.size else 1
-        if len(self._given) * each * self.actions.dim > _LOOKED_AT:
-            return None
-        ends = self.actions.best(self._given)[1] + self.actions.best(-self._given)[1]
-        return float(ends.max())
-
 
 class Place(NamedTuple):
     """Where a learner plays: hull, coordinates, and what is promised of the losses there."""
@@ -139,8 +115,6 @@ class Place(NamedTuple):
     """None if all actions are worth the same against anyone."""
     coordinates: Coordinates
     losses: LossClass
-    vectors: Points | None = None
-    """Those that all payoff vectors are mixtures of, if they are known."""
 
 
 def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
@@ -151,18 +125,30 @@ def place_of(actions: ActionSet, bound: ArrayLike) -> Place:
         given = checks.matrix("bound", bound, (None, actions.dim))
     else:
         length = checks.setting("bound", bound, above=0.0)
-    linear = LossClass(length, smoothness=0.0, concave=True)
+    linear = LossClass.linear(length)
     _, axes = affine_frame(actions)
     if not axes.shape[1]:
-        return Place(None, OneAction(actions), linear)
+        return Place(None, OneAction(actions, length if given is None else given), linear)
     if given is None:
         hull = Hull(actions)
-        return Place(hull, OnHull(hull, hull.axes), linear)
+        return Place(hull, OnHull(hull, hull.axes, hull.axes, actions, length), linear)
     if not (given @ axes).any():
         checks.refuse("bound", "have a vector that tells the actions apart", bound)
-    stretched, turned, beyond = _rounded(actions, axes, given @ axes)
-    hull = Hull(stretched)
-    return Place(hull, OnHull(hull, turned @ hull.axes, beyond=beyond), linear, given)
+    to_point, to_vector = rounding_maps(given @ axes)
+    hull, spread = Hull(_Stretched(actions, to_point @ axes.T)), largest_difference(actions, given)
+    outward, inward = axes @ to_vector.T @ hull.axes, axes @ to_point.T @ hull.axes
+    known = hull.diameter if spread is None else spread  # vectors have length 1 there
+    seen = OnHull(hull, outward, inward, actions, given, known)
+    return Place(hull, seen, replace(linear, spread=spread))
+
+
+def largest_difference(actions: ActionSet, vectors: Points) -> float | None:
+    """Payoffs against mixtures of these vectors differ by at most this; None if it takes long."""
+    each = actions.size if actions.listed and actions.size else 1
+    if len(vectors) * each * actions.dim > _LOOKED_AT:
+        return None
+    ends = actions.best(vectors)[1] + actions.best(-vectors)[1]
+    return float(ends.max()) * (1 + 1e-9)  # rounding in other coordinates must not break it
 
 
 @final
@@ -226,10 +212,10 @@ class Settled:
 
 
 class OneAction:
-    """One coordinate that is always 0: all actions have the same embedding."""
+    """One coordinate that is always 0: all actions have the same embedding, or next to."""
 
-    def __init__(self, actions: ActionSet) -> None:
-        self._actions = actions
+    def __init__(self, actions: ActionSet, bound: Points | float) -> None:
+        self._actions, self._bound = actions, bound
 
     def mixed(self, point: Vector) -> Mixed:
         """Any action."""
@@ -238,6 +224,17 @@ class OneAction:
     def losses(self, vectors: Points) -> Points:
         """Nothing of them matters."""
         return np.zeros((len(vectors), 1))
+
+    @property
+    def missed(self) -> float:
+        """What payoffs may differ by all the same."""
+        vectors = self._bound
+        if isinstance(vectors, np.ndarray):
+            ends = self._actions.best(vectors)[1] + self._actions.best(-vectors)[1]
+            return float(np.maximum(ends, 0.0).max())
+        axes = np.eye(self._actions.dim)
+        widths = self._actions.best(axes)[1] + self._actions.best(-axes)[1]
+        return vectors * float(np.linalg.norm(widths))
 
 
 # --- coordinates in which the payoff vectors are round ------------------------------------------
@@ -260,17 +257,6 @@ class _Stretched(ActionSet):
 
     def best(self, directions: Points) -> tuple[Column, Vector]:
         return self.actions.best(directions @ self.matrix)
-
-
-def _rounded(actions: ActionSet, axes: Points, vectors: Points) -> tuple[ActionSet, Points, Points]:
-    """The actions where the vectors, given along the axes of the hull, are round.
-
-    Also the matrices that take a vector w of the embedding space there, w·turned, and to what of
-    it lies outside of the span of the given ones, w·beyond.
-    """
-    to_point, to_vector = rounding_maps(vectors)
-    beyond = axes @ (np.eye(axes.shape[1]) - to_vector.T @ to_point)
-    return _Stretched(actions, to_point @ axes.T), axes @ to_vector.T, beyond
 
 
 def rounding_maps(vectors: Points) -> tuple[Points, Points]:

@@ -24,6 +24,7 @@ from fullswap.sets import ConvexSetBase
 
 LEMMA = "FKO25, Lemma 11"
 _OUTSIDE = 1e-7  # embeddings may miss a learner's set by this share of its size: rounding
+_ROUNDING = 1e-14  # share of the coordinates that is rounding
 _LISTED = 10_000  # so many embeddings are all looked for in a learner's set, of others some
 _PROBES = 64  # directions in which the others' are looked for
 
@@ -64,8 +65,8 @@ def as_player(learner: HullLearner, actions: ActionSet, oracle: Oracle | None = 
                                        = Σ_s x_t[s]·⟨φ̃(s) − s, w_t⟩ ,
 
     because λ_s is the same in all rounds and has mean s. Sum over t, and replace each φ̃(s) by the
-    best point of K. Decompositions miss their means by rounding, 1e-9 of the largest coordinate by
-    default; so much of the length of w_t a round is to be added.
+    best point of K. Decompositions miss their means by rounding, up to 1e-9 of the extent of the
+    hull; so much of the length of w_t a round would have to be added, and is not.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def as_player(learner: HullLearner, actions: ActionSet, oracle: Oracle | None = 
     >>> import fullswap as fs
     >>> corners = [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.4, 0.4]]
     >>> inner = fs.FullSwapLearner(
-    ...     fs.sets.Polytope(vertices=corners), fs.losses.LossClass(1.0, concave=True), 100)
+    ...     fs.sets.Polytope(vertices=corners), fs.LossClass.linear(1.0), 100)
     >>> player = as_player(inner, fs.games.Vectors(corners))
     >>> player.run([[0.6, -0.8]] * 100)
     >>> sorted(player.play().actions.tolist()), player.certificate().holds
@@ -101,7 +102,9 @@ def as_player(learner: HullLearner, actions: ActionSet, oracle: Oracle | None = 
     if isinstance(field, Hull):
         if field.actions is not actions:
             checks.refuse("actions", "be those of the learner's hull", actions)
-        return Player(actions, learner, OnHull(field, field.axes, oracle))
+        promised = getattr(getattr(learner, "loss_class", None), "lipschitz", None)
+        axes = field.axes
+        return Player(actions, learner, OnHull(field, axes, axes, actions, promised, oracle=oracle))
     if isinstance(field, ConvexSetBase):
         _refuse_smaller(field, actions)
     return Player(actions, learner, Embedded(actions, oracle))
@@ -141,8 +144,14 @@ class Player:
 
     @property
     def guarantee(self) -> float:
-        """Bound on the swap regret: the learner's on its full swap regret; NaN if it has none."""
-        return float(getattr(self.learner, "guarantee", math.nan))
+        """Bound on the swap regret: the learner's on its full swap regret; NaN if it has none.
+
+        Where the hull is so thin somewhere that coordinates leave that out, what payoffs do there
+        is added.
+        """
+        rounds = max(self.rounds, getattr(self.learner, "horizon", None) or 0)
+        inner = float(getattr(self.learner, "guarantee", math.nan))
+        return inner + self._coordinates.missed * rounds
 
     @property
     def support(self) -> Column:
@@ -190,6 +199,9 @@ class Player:
             inner = make()
             names = ("guaranteed", "after_the_fact", "theorem", "broken", "about")
             known = {name: getattr(inner, name) for name in names}
+            for name in ("guaranteed", "after_the_fact"):
+                if known[name] is not None:
+                    known[name] += self._coordinates.missed * self.rounds
         quantity = Quantity.SWAP_REGRET
         return Certificate(quantity, self.rounds, measured, measured_at_most=measured, **known)
 
@@ -234,5 +246,6 @@ def _refuse_smaller(field: ConvexSetBase, actions: ActionSet) -> None:
         turns = np.random.default_rng(0).standard_normal((_PROBES, actions.dim))
         some = actions.best(np.vstack((np.eye(actions.dim), -np.eye(actions.dim), turns)))[0]
     rows = actions.embed(some)
-    outside = ~np.asarray(field.contains(rows, _OUTSIDE))
+    away = np.linalg.norm(field.project(rows) - rows, axis=1)
+    outside = away > _OUTSIDE * field.diameter + _ROUNDING * np.abs(rows).max()
     checks.refuse_at("actions", f"have embeddings in the learner's set {field}", rows, outside)

@@ -59,8 +59,11 @@ class GriddedSet(ConvexSet, Protocol):
     def could_be_within(self, points: Points, distance: float) -> NDArray[np.bool_]:
         """False only for points (m, A) that are surely farther away than this."""
 
-    def volume_near(self, distance: float) -> float:
-        """At least the volume of all points of the affine hull within this distance."""
+    def volume_near(self, distance: float, unit: float) -> float:
+        """At least the volume of all points of the affine hull within this distance.
+
+        In cubes with this side: volumes themselves may be too small or too large for a number.
+        """
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""

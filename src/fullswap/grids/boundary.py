@@ -88,7 +88,7 @@ def _measured(action_set: GriddedSet, size: int) -> Grid:
         coordinates = (
             _greedy(action_set).prefix(min(size, MOST_ADDED[d])) if spread is None else spread
         )
-        h = measured_hull_distance(action_set, coordinates)
+        h = min(diameter, measured_hull_distance(action_set, coordinates))
     return Grid(coordinates @ basis.T + origin, h**0.5, diameter, h)
 
 

@@ -24,7 +24,7 @@ from fullswap.base.protocols import Indices, Points, SparseRows, Vector
 from fullswap.grids.base import Grid, GriddedSet, unique_points
 from fullswap.grids.rim import Rim, rim_of_size, rim_within
 from fullswap.theorems import Constants, Geometry
-from fullswap.theorems.nets import SPARE, lattice_margin, programme_bound, steepness
+from fullswap.theorems.nets import SPARE, charged_depth, lattice_margin, programme_bound, steepness
 
 MAX_LATTICE = 20_000_000
 """Most lattice points that are looked at: seconds, and 80 MB for their table."""
@@ -68,7 +68,7 @@ class NetPlan:
         if self.kind == "net":
             return None
         coarsest = rim_within(self.action_set, self.radius)
-        inside = self.action_set.volume_near(0.0) * self._density
+        inside = self.action_set.volume_near(0.0, self.mesh) * self._density
         finer = rim_of_size(self.action_set, int(RIM_SHARE * inside))
         if coarsest is None or finer is None or finer.reach > coarsest.reach:
             return coarsest
@@ -107,13 +107,14 @@ class NetPlan:
         rim = 0 if self.rim is None else self.rim.net.size
         if self.single:
             return 1 + rim
-        return self.action_set.volume_near(self.margin + self.radius) * self._density + rim
+        distance = self.margin + self.radius
+        return self.action_set.volume_near(distance, self.mesh) * self._density + rim
 
     @property
     def _density(self) -> float:
-        """Lattice points in a unit of volume."""
+        """Lattice points in a cube with the mesh as its side."""
         d = self.action_set.dim
-        return math.sqrt((d + 1) / 2**d) / self.mesh**d
+        return math.sqrt((d + 1) / 2**d)
 
     def geometry(self, size: int) -> Geometry:
         """What the bounds read of a net with so many points."""
@@ -121,7 +122,8 @@ class NetPlan:
         if self.kind == "net":
             return Geometry(size, radius, radius)
         depth = self.action_set.diameter if self.rim is None else self.rim.depth
-        return Geometry(size, radius, SPARE * depth, SPARE * self.radius**2)
+        charged = charged_depth(self.radius, depth)
+        return Geometry(size, radius, charged, SPARE * self.radius**2)
 
 
 def net_grid(plan: NetPlan, keep: Points | None = None) -> Grid:
@@ -192,6 +194,11 @@ class NetLocator:
         height = math.sqrt(least / (SPARE - 1))
         self._numbers = np.array([k, height, 2 * radius, SPARE * least])
 
+    @property
+    def width(self) -> int:
+        """Most points of a row."""
+        return int(self._points.shape[1]) + 1
+
     def tuned(self, constants: Constants) -> NetLocator:
         """For losses of this steepness and smoothness."""
         beta = constants.smoothness
@@ -202,7 +209,7 @@ class NetLocator:
         """Round each point."""
         from fullswap.kernels.searching import locate_rows
 
-        shape = (len(points), self._points.shape[1] + 1)
+        shape = (len(points), self.width)
         indices, weights = np.empty(shape, np.int64), np.empty(shape)
         locate_rows(self.search(), np.array(points, dtype=float, order="C"), indices, weights)
         return SparseRows(indices, weights)

@@ -95,7 +95,8 @@ class SphereNets:
         self._sizes = np.array([_orbit_size(pattern) for pattern in self._patterns])
         first = int(np.flatnonzero(self._patterns.sum(axis=1) == 1)[0])
         self._used, self._exhausted = [first], False
-        self._worst, angle = _farthest(self._units[self._used])
+        self._region = _Region(self._units[first])
+        self._worst, angle = self._region.farthest()
         self._nets = [self._net(angle)]
 
     def within(self, angle: float) -> SphereNet | None:
@@ -131,7 +132,8 @@ class SphereNets:
             if self._sizes[self._used].sum() > MOST_POINTS:
                 self._exhausted = True
                 return
-            self._worst, angle = _farthest(self._units[self._used])
+            self._region.add(self._units[self._used[-1]])
+            self._worst, angle = self._region.farthest()
         self._nets.append(self._net(angle))
 
     def _net(self, angle: float) -> SphereNet:
@@ -145,22 +147,33 @@ def nets(dim: int) -> SphereNets | Polygons:
     return Polygons() if dim == 2 else SphereNets(dim)
 
 
-def _farthest(units: Points) -> tuple[Vector, float]:
-    """The ordered direction farthest from the ordered units (m, d), and its angle."""
-    from scipy.spatial import HalfspaceIntersection
+class _Region:
+    """The polytope {x ordered, ⟨x, w⟩ ≤ 1} of units w, cut down by one after the other."""
 
-    d = units.shape[1]
-    falling = np.eye(d, k=1) - np.eye(d)  # x_{i+1} − x_i ≤ 0, and −x_d ≤ 0
-    facets = np.column_stack((units, np.full(len(units), -1.0)))
-    order = np.column_stack((falling, np.zeros(d)))
-    inside = np.arange(d, 0, -1.0)
-    inside *= 0.5 / float((units @ inside).max())
-    vertices = HalfspaceIntersection(np.vstack((facets, order)), inside).intersections
-    lengths = np.linalg.norm(vertices, axis=1)
-    far = int(lengths.argmax())
-    # a hair more, so that rounding cannot make the angle too small
-    angle = math.acos(min(1.0, 1.0 / float(lengths[far]))) * (1 + 1e-9)
-    return vertices[far] / lengths[far], angle
+    def __init__(self, unit: Vector) -> None:
+        from scipy.spatial import HalfspaceIntersection
+
+        d = len(unit)
+        falling = np.eye(d, k=1) - np.eye(d)  # x_{i+1} − x_i ≤ 0, and −x_d ≤ 0
+        order = np.column_stack((falling, np.zeros(d)))
+        # inside whatever is cut off: ⟨x, w⟩ ≤ ‖x‖ < 1
+        inside = np.arange(d, 0, -1.0)
+        inside *= 0.5 / float(np.linalg.norm(inside))
+        halfspaces = np.vstack((np.append(unit, -1.0), order))
+        self._hull = HalfspaceIntersection(halfspaces, inside, incremental=True)
+
+    def add(self, unit: Vector) -> None:
+        """One more unit."""
+        self._hull.add_halfspaces(np.append(unit, -1.0)[None, :])
+
+    def farthest(self) -> tuple[Vector, float]:
+        """The ordered direction farthest from the units, and its angle."""
+        vertices = self._hull.intersections
+        lengths = np.linalg.norm(vertices, axis=1)
+        far = int(lengths.argmax())
+        # a hair more, so that rounding cannot make the angle too small
+        angle = math.acos(min(1.0, 1.0 / float(lengths[far]))) * (1 + 1e-9)
+        return vertices[far] / lengths[far], angle
 
 
 def _orbit_size(pattern: Indices) -> int:

@@ -217,7 +217,8 @@ class GradientChoice(SubLearner):
         """Rows of strongly convex losses are about gradient descent as they stand."""
         if theorem.needs_convexity:
             return theorem
-        return theorem.with_cost(gradient_cost, False, "FKO25, Thm 12; Z03")
+        convex = theorem.assumption.replace(" losses", ", convex losses")
+        return theorem.with_cost(gradient_cost, False, "FKO25, Thm 12; Z03", convex)
 
     def bank(self, setting: Setting, points: Points) -> GradientDescent:
         """Every learner is to be started at its own point."""

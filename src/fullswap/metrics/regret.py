@@ -81,7 +81,13 @@ def report(
     incurred = tally.incurred()
     deviations, best, lower = minima(tally, action_set, lipschitz, tolerance, convex)
     gains = np.maximum(incurred - best, 0.0)
-    upper = float(np.maximum(incurred - lower, 0.0).sum())
+    most = np.maximum(incurred - lower, 0.0)
+    if lipschitz is not None and (lower < best).any():
+        # where minima are known from below only: no swap gains more than slope times distance
+        away = np.linalg.norm(tally.points - action_set.center, axis=1) + action_set.reach
+        steepest = lipschitz * tally.weights * np.minimum(away, action_set.diameter)
+        most = np.maximum(gains, np.minimum(most, steepest))
+    upper = float(most.sum())
     return SwapRegret(float(gains.sum()), upper, tally.points, tally.weights, deviations, gains)
 
 

@@ -131,7 +131,7 @@ class ConvexSetBase(ABC):
         A point at the distance ρ reaches ρ·cos θ at least in a direction of a net with angle θ.
         """
         basis = self.frame[1]
-        offsets = np.abs(self._extremes - self.center @ basis)
+        offsets = np.abs(self._extremes - (self.center - self.frame[0]) @ basis)
         known = min(self.diameter, float(np.linalg.norm(offsets.max(axis=0))))
         net = nets(self.dim).of_size(PROBED) if self.dim > 1 else None
         if net is None:
@@ -148,11 +148,14 @@ class ConvexSetBase(ABC):
         ends = (self._minimize_linear(np.concatenate((basis.T, -basis.T))) - origin) @ basis
         return np.array([np.diag(ends[: self.dim]), np.diag(ends[self.dim :])])
 
-    def volume_near(self, distance: float) -> float:
-        """At least the volume of all points of the affine hull within this distance of the set."""
+    def volume_near(self, distance: float, unit: float = 1.0) -> float:
+        """At least the volume of all points of the affine hull within this distance of the set.
+
+        In cubes with the side ``unit``.
+        """
         low, high = self._extremes
-        box = float(np.prod(high - low + 2 * distance))
-        return min(box, ball_volume(self.dim, self.reach + distance))
+        box = float(np.prod((high - low + 2 * distance) / unit))
+        return min(box, ball_volume(self.dim, (self.reach + distance) / unit))
 
     def could_be_within(self, points: Array, distance: float) -> Booleans:
         """False only for points (m, A) that are surely farther from the set than this."""

@@ -21,7 +21,8 @@ class Custom(ConvexSetBase):
     ``project`` gives the nearest points of the set and ``minimize_linear`` the minimisers of
     ⟨direction, x⟩ over it, in the shape of what they are given; ``diameter`` is an upper bound;
     ``contains`` gives booleans (m,), without it a point belongs to the set if ``project`` leaves it
-    where it is. The functions are compared with each other on a fixed sample of points.
+    where it is. The functions are compared with each other on a fixed sample of points, and are
+    taken to be exact up to rounding by every guarantee.
 
     Examples
     --------

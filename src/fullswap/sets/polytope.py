@@ -31,8 +31,7 @@ class Polytope(ConvexSetBase):
     [[-1.0], [2.0]]
     """
 
-    volume: float
-    """Its volume, up to rounding."""
+    _volume: float  # in units of the diameter, at least
     _vertices: Array
     _corners: Array  # vertices in units of the diameter, seen from the centre
     _normals: Array  # facets: normals · corner <= offsets, normals of length 1
@@ -54,7 +53,7 @@ class Polytope(ConvexSetBase):
             points = checks.floats("vertices", vertices, LARGEST)
             if points.ndim != 2 or points.size == 0 or len(points) < points.shape[1] + 1:
                 checks.refuse_shape("vertices", "(v, A) with v > A >= 1", points)
-        extreme, normals, volume = extreme_points(points)
+        extreme, normals, volume, size = extreme_points(points)
         center = extreme.mean(axis=0)
         diameter = max(
             float(np.linalg.norm(extreme[i + 1 :] - corner, axis=1).max())
@@ -68,7 +67,7 @@ class Polytope(ConvexSetBase):
             # From the corners and not from the hull: no corner sticks out because of rounding.
             _offsets=(normals @ corners.T).max(axis=1),
             _rounding=16.0 * EPS * max(1.0, float(np.abs(center).max()) / diameter),
-            volume=volume,
+            _volume=volume * (size / diameter) ** len(center),
             dim=len(center),
             ambient_dim=len(center),
             diameter=diameter,
@@ -108,10 +107,11 @@ class Polytope(ConvexSetBase):
         """The distance of the farthest corner."""
         return self.diameter * float(np.linalg.norm(self._corners, axis=1).max())
 
-    def volume_near(self, distance: float) -> float:
+    def volume_near(self, distance: float, unit: float = 1.0) -> float:
         """Also by stretching: the set holds a ball around its centre, so stretching holds more."""
         stretched = 1 + distance / (self.diameter * float(self._offsets.min()))
-        return min(super().volume_near(distance), self.volume * stretched**self.dim)
+        side = self.diameter / unit * stretched
+        return min(super().volume_near(distance, unit), self._volume * side**self.dim)
 
     def could_be_within(self, points: Array, distance: float) -> Booleans:
         """A facet is broken by at most the distance."""
@@ -148,13 +148,16 @@ class Polytope(ConvexSetBase):
         return result
 
 
-def extreme_points(points: Array) -> tuple[Array, Array, float]:
-    """Extreme points (v, A), in the given order, unit facet normals (f, A), and the volume."""
+def extreme_points(points: Array) -> tuple[Array, Array, float, float]:
+    """Extreme points (v, A), in the given order, and unit facet normals (f, A).
+
+    Also the volume, in cubes with a side that comes last.
+    """
     if points.shape[1] == 1:
         extreme = np.array([points.min(axis=0), points.max(axis=0)])
         if not extreme[0, 0] < extreme[1, 0]:
             raise _flat("vertices")
-        return extreme, np.array([[-1.0], [1.0]]), float(np.ptp(extreme))
+        return extreme, np.array([[-1.0], [1.0]]), 1.0, float(np.ptp(extreme))
     from scipy.spatial import ConvexHull, QhullError
 
     centered = points - points.mean(axis=0)
@@ -175,8 +178,8 @@ def extreme_points(points: Array) -> tuple[Array, Array, float]:
     normals = np.unique(hull.equations[:, :-1], axis=0) @ to_image.T
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     # a hair more, because it stands for an upper bound
-    volume = float(hull.volume) * size ** points.shape[1] / abs(np.linalg.det(to_image))
-    return points[np.sort(hull.vertices)], normals, volume * (1 + 1e-9)
+    volume = float(hull.volume) / abs(np.linalg.det(to_image)) * (1 + 1e-9)
+    return points[np.sort(hull.vertices)], normals, volume, float(size)
 
 
 def checked_inequalities(inequalities: tuple[npt.ArrayLike, npt.ArrayLike]) -> tuple[Array, Array]:

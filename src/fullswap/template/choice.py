@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fullswap.base.amounts import counted
 from fullswap.base.protocols import Vector
 from fullswap.grids import Grid, GridFamily
 from fullswap.learners import SubLearner
@@ -51,7 +52,8 @@ class Request:
         """What is known of the losses and of the set."""
         known, diameter = self.loss_class, self.field.diameter
         gap = 0.0 if self.actions is None else float(np.diff(self.actions).max())
-        return Constants(known.lipschitz, diameter, known.strong_convexity, known.smoothness, gap)
+        slopes = (known.lipschitz, diameter, known.strong_convexity, known.smoothness)
+        return Constants(*slopes, gap, known.spread)
 
 
 class Row(ABC):
@@ -96,20 +98,20 @@ class Row(ABC):
 
     def extent(self, grid: Grid) -> str:
         """How many points are in play, in words."""
-        return f"{len(grid):,} points"
+        return counted(len(grid), "point")
 
     def details(self, plan: Plan, rounds: int) -> Iterator[str]:
         """Sentences about what is played in the last of so many rounds, for ``explain``."""
-        grid = plan.grid_at(rounds - 1)
-        solver = " + tolerance of the solver" if plan.over_grid else ""
+        grid, rounding = plan.grid_at(rounds - 1), plan.rounding_cost(rounds)
+        learning = max(0.0, plan.untrimmed(rounds) - rounding)
         yield (
-            f"That is min(B·T, rounding {plan.rounding_cost(rounds):.6g} + learning{solver}); "
-            f"a loss varies by at most B = L·D = {plan.constants.loss_range:.6g} over the set."
+            f"That is min(B·T, rounding {rounding:.6g} + learning {learning:.6g}); "
+            f"a loss varies by at most B = {plan.constants.loss_range:.6g} over the set."
         )
+        variance = f", simplex variance {grid.variance:.6g}" if math.isfinite(grid.variance) else ""
         yield (
-            f"Grid: {len(grid)} points, mesh {grid.mesh:.6g}, covering radius "
-            f"{grid.covering_radius:.6g}, hull distance {grid.hull_distance:.6g}, "
-            f"simplex variance {grid.variance:.6g}."
+            f"Grid: {counted(len(grid), 'point')}, mesh {grid.mesh:.6g}, covering radius "
+            f"{grid.covering_radius:.6g}, hull distance {grid.hull_distance:.6g}{variance}."
         )
         yield f"At its points: {plan.learner}; rounding: {plan.rounding}; rule: {plan.rule}."
 
@@ -195,6 +197,10 @@ class Plan:
 
         ``built=False``: from what is known of the grid without building it, which may be more.
         """
+        return min(self.constants.loss_range * rounds, self.untrimmed(rounds, built))
+
+    def untrimmed(self, rounds: int, built: bool = True) -> float:
+        """Σ_t δ_t + Σ Reg_s, and what the tolerance of a solver may cost; it may exceed B·T."""
         if self.schedule is not None:
             total = self.schedule.bound(rounds)
             size = self.schedule.geometry(max(rounds - 1, 0)).size
@@ -204,7 +210,7 @@ class Plan:
             size, total = geometry.size, self.theorem.total(self.constants, geometry, rounds)
         if self.over_grid:
             total += residual_allowance(self.constants.loss_range, size, rounds)
-        return min(self.constants.loss_range * rounds, total)
+        return total
 
     @property
     def share(self) -> float:

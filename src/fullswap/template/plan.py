@@ -44,6 +44,9 @@ def plan(
     _check(request, wanted)
     plans = list(_plans(request, wanted, learners, learner is not None))
     if not plans:
+        if mesh is not None and _plans_exist(request, wanted, learners, learner is not None):
+            most = ", ".join(f"{kind.max_points:,} with {kind.name}" for kind in learners)
+            checks.refuse("mesh", f"be larger: at most so many points are held, {most}", mesh)
         raise ValueError(
             f"row, learner, rule and mesh must fit the set and the losses, got row={row!r}, "
             f"learner={learner!r}, rule={rule!r}, mesh={mesh!r} in dimension {action_set.dim} "
@@ -62,6 +65,13 @@ def plan(
         return plans[best]
     considered = tuple((p.row, p.learner, b) for p, b in zip(plans, bounds, strict=True))
     return replace(plans[best], considered=considered)
+
+
+def _plans_exist(
+    request: Request, row: Row | None, learners: tuple[SubLearner, ...], asked: bool
+) -> bool:
+    """Whether there would be a plan with a free mesh."""
+    return any(_plans(replace(request, mesh=None), row, learners, asked))
 
 
 def _named(name: str, value: Any, kind: Any, known: Iterable[Any]) -> Any:

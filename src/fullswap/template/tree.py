@@ -184,7 +184,10 @@ class TreeRow(Row):
     def plan(self, request: Request, learner: SubLearner | None) -> Plan | None:
         """The tree with the smallest bound for the horizon, or longer and longer ones."""
         _, hub = hub_of(request.action_set)
-        theorem = self.theorem.with_cost(TreeCost(hub, request.horizon or FIRST))
+        strong = request.constants.strong_convexity > 0
+        assumption = "L-Lipschitz, α-strongly convex losses" if strong else None
+        cost = TreeCost(hub, request.horizon or FIRST)
+        theorem = self.theorem.with_cost(cost, assumption=assumption)
         return Plan(
             self, "gradient", request.rule or KINDS[0], theorem, request.constants,
             request.action_set, request.horizon, StartingPoint(request.action_set),
@@ -205,7 +208,7 @@ class TreeRow(Row):
         tree = best_tree(plan.constants, hub, length)
         steps = "1/(α·i)" if tree.shrinking else "R/(L·√n)"
         each = f"of at most {tree.branching} children" if tree.levels > 1 else "of a round each"
-        yield f"A loss varies by at most B = L·D = {plan.constants.loss_range:.6g} over the set."
+        yield f"A loss varies by at most B = {plan.constants.loss_range:.6g} over the set."
         yield (
             f"Tree: {tree.levels} level{'s' if tree.levels > 1 else ''} {each}, over "
             f"{tree.rounds:,} rounds; every round plays one point of each level. The set is within "

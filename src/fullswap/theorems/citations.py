@@ -59,7 +59,7 @@ CITATIONS: dict[str, str] = {
         "every step of the proof is at the head of fullswap/theorems/means.py."
     ),
     "fullswap, Nets": (
-        "Rounding on nets that are never triangulated: docs/guarantees.md, under High dimension; "
+        "Rounding on nets that are never triangulated: docs/guarantees.md, under Nets; "
         "every step of the proof is at the head of fullswap/theorems/nets.py."
     ),
     "D74": (

@@ -122,12 +122,12 @@ def discretised_cost(c: Constants, n: int, rounds: float) -> float:
 
 def residual_tolerance(n: int, round_number: int) -> float:
     """How far ‖xQ − x‖₁ may be from 0 in a round, the first being 1."""
-    return RESIDUAL_SHARE * math.sqrt(n * math.log(max(n, 2)) / round_number)
+    return RESIDUAL_SHARE * math.sqrt(n * math.log(n) / round_number)
 
 
 def residual_allowance(loss_range: float, n: int, rounds: float) -> float:
     """1e-4·B·√(T·n·ln n), at least (B/2)·Σ_t of the tolerances, because Σ_t 1/√t ≤ 2√T."""
-    return RESIDUAL_SHARE * loss_range * math.sqrt(rounds * n * math.log(max(n, 2)))
+    return RESIDUAL_SHARE * loss_range * math.sqrt(rounds * n * math.log(n))
 
 
 # --- Entries of the ledger. -----------------------------------------------------------------

@@ -19,9 +19,10 @@ L·‖u‖ + β/2·Σ λ_s·‖s − q‖² larger on average over λ than at q;
 
     L·τ + β·r²/2 ,                                                                          (1)
 
-as on a triangulation with hull distance τ and variance r². Where L/β exceeds 10⁸·τ, k = 10⁸ instead
-adds L·r²/(2k·τ), and a solver that reaches the minimum up to 1 % adds 1 %: τ and r² are charged
-with 1 % more, which covers both.
+as on a triangulation with hull distance τ and variance r². Where L/β exceeds 10⁸·τ, k = 10⁸ does
+instead: with V = Σ λ_s·‖s − q‖² the programme has ‖u‖² + V/k ≤ τ² + r²/k, hence
+L·‖u‖ + β·V/2 ≤ L·√(τ² + r²/k) + β·r²/2. So √(τ² + 10⁻⁸·r²) is charged for τ throughout, and 1 %
+more for a solver that reaches the minimum up to 1 %.
 
 **Points for 2** are those of Dudley [D74]. K lies in a ball of radius R. Points z of the concentric
 sphere of radius R + M, one within r of each of its points, are projected to K. The ray from p along
@@ -87,9 +88,15 @@ def programme_bound(radius: float, depth: float, k: float) -> float:
     return radius**2 / 2 + k * depth**2 / 2
 
 
+def charged_depth(radius: float, depth: float) -> float:
+    """√(τ² + r²/k) at the largest k, with what is to spare."""
+    return SPARE * math.hypot(depth, radius / math.sqrt(STEEPEST))
+
+
 def net_cost(p: OnNet) -> float:
     """(1), with what is to spare."""
-    return SPARE * (p.lipschitz * p.depth + p.smoothness * p.radius**2 / 2)
+    depth = charged_depth(p.radius, p.depth)
+    return p.lipschitz * depth + SPARE * p.smoothness * p.radius**2 / 2
 
 
 def projected_depth(p: Projected) -> float:

@@ -17,11 +17,14 @@ class Constants:
     smoothness: float | None = None
     gap: float = 0.0
     """Largest gap ε between neighbouring actions (discretised case only)."""
+    spread: float | None = None
+    """No loss varies by more than this over the set, where more than L·D is known."""
 
     @property
     def loss_range(self) -> float:
-        """B = L·D bounds max ℓ − min ℓ."""
-        return self.lipschitz * self.diameter
+        """B bounds max ℓ − min ℓ: L·D, or the spread where that is less."""
+        steepest = self.lipschitz * self.diameter
+        return steepest if self.spread is None else min(steepest, self.spread)
 
 
 @dataclass(frozen=True)

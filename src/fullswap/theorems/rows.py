@@ -94,10 +94,12 @@ class Theorem:
         return self.rounding_cost(c, g) * rounds + self.learning_cost(c, g.size, rounds)
 
     def with_cost(
-        self, cost: LearningCost, restarts: bool | None = None, citation: str | None = None
-    ) -> Theorem:
-        """The theorem with another sub-learner, hence another Σ Reg_s, and perhaps citation."""
-        other = replace(self, learning_cost=cost, citation=citation or self.citation)
+        self, cost: LearningCost, restarts: bool | None = None, citation: str | None = None,
+        assumption: str | None = None,
+    ) -> Theorem:  # fmt: skip
+        """The theorem with another sub-learner, hence another Σ Reg_s, and perhaps premises."""
+        cited, assumed = citation or self.citation, assumption or self.assumption
+        other = replace(self, learning_cost=cost, citation=cited, assumption=assumed)
         return other if restarts is None else replace(other, restarts=restarts)
 
     def tune(

@@ -127,12 +127,12 @@ def variation(c: Constants, hub: Hub) -> float:
         return slope * r - bend * r * beyond - bend * r * r / 2
 
     if bend <= 0.0:
-        return slope * most
+        return min(slope * most, c.loss_range)
     # two parabolas that meet at r = ρ: the top of either, that point, or the end
     tops = [(slope - bend * hub.inner_radius) / bend, hub.inner_radius, most]
     if hub.symmetric:
         tops.append(slope / (3 * bend))
-    return max(gain(min(max(r, 0.0), most)) for r in tops)
+    return min(c.loss_range, max(gain(min(max(r, 0.0), most)) for r in tops))
 
 
 def tree_cost(c: Constants, hub: Hub, tree: Tree, rounds: int) -> float:
