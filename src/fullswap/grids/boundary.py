@@ -1,6 +1,6 @@
 """Polytope approximations from inside: few points whose hull is almost the set.
 
-Where the set has few vertices, they are it. In two and three dimensions extreme points are added
+Where the set has few vertices, they are it. In two to four dimensions extreme points are added
 one by one in the direction of the facet with the largest gap to the set, so the points of a smaller
 approximation are a prefix of those of a larger one, and the distance of the hull is measured; on a
 ball, equally spread directions are better (the regular polygon in the plane). Beyond, hulls are too
@@ -10,6 +10,7 @@ costly to look at: points come from a net of the sphere, and the distance by pro
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -22,8 +23,10 @@ from fullswap.grids.line import ends, line
 from fullswap.grids.rim import Rim, rim_of_size
 from fullswap.theorems import Geometry
 
-MOST_ADDED = {2: 512, 3: 96}
+MOST_ADDED = {2: 512, 3: 96, 4: 64}
 """Most points that are added one by one, by dimension: each needs a hull of all before it."""
+MOST_SPREAD = 3
+"""Dimension up to which points are spread equally on a ball."""
 HEAVY = 1e4
 """Weight of a sum-to-one row in least squares: sums are off by 1e-8, and are then made exact."""
 NOISE = 1e-11
@@ -69,8 +72,7 @@ def _are_few(action_set: GriddedSet, size: int) -> bool:
 
 def _better_rim(action_set: GriddedSet, size: int) -> Rim | None:
     """A rim of at most this size, where it is nearer to the set than what is measured."""
-    most = MOST_ADDED.get(action_set.dim, 0)
-    if size <= most or (most and action_set.sphere is not None):
+    if size <= _most_measured(action_set):
         return None
     rim = rim_of_size(action_set, size)
     if rim is None or rim.depth >= _measured(action_set, size).hull_distance:
@@ -78,16 +80,23 @@ def _better_rim(action_set: GriddedSet, size: int) -> Rim | None:
     return rim
 
 
+def _most_measured(action_set: GriddedSet) -> float:
+    """Points up to which hulls are looked at: of those equally spread on a ball, always."""
+    if action_set.sphere is not None:
+        return math.inf if action_set.dim <= MOST_SPREAD else 0
+    return MOST_ADDED.get(action_set.dim, 0)
+
+
 def _measured(action_set: GriddedSet, size: int) -> Grid:
-    """Points whose hull is looked at; beyond three dimensions d + 1 that promise nothing."""
+    """Points whose hull is looked at; d + 1 that promise nothing where none is."""
     (origin, basis), d, diameter = action_set.frame, action_set.dim, action_set.diameter
-    if d not in MOST_ADDED:
+    most = _most_measured(action_set)
+    if most == 0:
         coordinates, h = _greedy(action_set).prefix(d + 1), diameter
     else:
-        spread = None if action_set.sphere is None else _spread(action_set.sphere, size)
-        coordinates = (
-            _greedy(action_set).prefix(min(size, MOST_ADDED[d])) if spread is None else spread
-        )
+        ball = action_set.sphere
+        added = min(size, MOST_ADDED[d])
+        coordinates = _greedy(action_set).prefix(added) if ball is None else _spread(ball, size)
         h = min(diameter, measured_hull_distance(action_set, coordinates))
     return Grid(coordinates @ basis.T + origin, h**0.5, diameter, h)
 
@@ -139,21 +148,18 @@ def _facets(action_set: GriddedSet, hull: Any) -> tuple[Points, Vector, Vector]:
     return normals, offsets, np.einsum("ij,ij->i", support, normals) - offsets
 
 
-def _spread(sphere: Sphere, size: int) -> Points | None:
+def _spread(sphere: Sphere, size: int) -> Points:
     """Equally spread points of a sphere in d = 2 and 3; balls have full dimension."""
     center, radius = sphere
-    d = len(center)
-    if d == 2:
+    if len(center) == 2:
         angle = 2 * np.pi * np.arange(size) / size
         directions = np.column_stack((np.cos(angle), np.sin(angle)))
-    elif d == 3:
+    else:
         # Fibonacci lattice: equal areas in height, golden angle around the axis
         height = 1 - (2 * np.arange(size) + 1) / size
         angle = np.pi * (3 - np.sqrt(5)) * np.arange(size)
         ring = np.sqrt(1 - height**2)
         directions = np.column_stack((ring * np.cos(angle), ring * np.sin(angle), height))
-    else:
-        return None
     spread: Points = center + radius * directions
     return spread
 
