@@ -60,7 +60,8 @@ class StructuredLearner(Player):
     horizon : int or None
         Number of rounds; None if unknown.
     mesh : float or None
-        Spacing of the points played, by default the one with the smallest guarantee.
+        Spacing of the points played, by default the one with the smallest guarantee. Where the
+        actions themselves are played there is none.
     learner : str or None
         "hedge", or "matching", whose guarantee is weaker and whose regret is often smaller.
     row : str or None
