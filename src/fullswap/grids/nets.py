@@ -192,7 +192,8 @@ class NetLocator:
         least = programme_bound(radius, depth, k)
         # ½·X²/H² is what the lifting adds to a minimum X: half of what is to spare
         height = math.sqrt(least / (SPARE - 1))
-        self._numbers = np.array([k, height, 2 * radius, SPARE * least])
+        # points within r mostly suffice; where they do not, the search is widened
+        self._numbers = np.array([k, height, radius, SPARE * least])
 
     @property
     def width(self) -> int:
