@@ -142,9 +142,10 @@ def test_progress_can_be_forced_and_forbidden(capsys, monkeypatch):
     shown = capsys.readouterr()
     assert "rounds" in shown.err and "100%" in shown.err
     assert shown.out == ""
+    planned = FullSwapLearner(LINE, SQUARED, 100)  # a plan that takes long has a bar of its own
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    run(False)
+    simulate(planned, OneBin(LINE, SQUARED), 100, False)
     assert capsys.readouterr() == ("", "")
 
 

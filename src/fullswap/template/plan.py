@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fullswap.base import checks
+from fullswap.base.progress import Progress
 from fullswap.base.protocols import Vector
 from fullswap.learners import SUB_LEARNERS, SubLearner
 from fullswap.losses import LossClass
@@ -42,7 +43,11 @@ def plan(
     if wanted is not None:
         wanted.check(request, asked)
     _check(request, wanted)
-    plans = list(_plans(request, wanted, learners, learner is not None))
+    plans = []
+    with Progress(len(ROWS) * len(learners), None, "plans") as bar:
+        for candidate in _plans(request, wanted, learners, learner is not None):
+            plans.append(candidate)
+            bar.update(len(plans))
     if not plans:
         if mesh is not None and _plans_exist(request, wanted, learners, learner is not None):
             most = ", ".join(f"{kind.max_points:,} with {kind.name}" for kind in learners)
