@@ -11,8 +11,3 @@ def nearest(points, q):
         if square < best:
             best, index = square, i
     return index
-
-
-def is_nearest_of_hull(points, q, p, slack):
-    """Whether p, of the hull, is its nearest point to q: no point lies farther that way."""
-    return ((points - p) @ (q - p)).max() <= slack

@@ -19,7 +19,7 @@ Oracle = Callable[[Vector], Mixed]
 """A point (dim,) of the embedding space ↦ actions and weights whose mean is the point."""
 _MEAN = 1e-9  # means of decompositions may miss their points by this share of the hull's extent
 _WEIGHTS = 1e-6  # and weights a sum of 1 by this
-_BEYOND = 1e-6  # share of the payoffs that coordinates may miss before a vector is refused
+_BEYOND = 1e-9  # share of the payoffs that coordinates may miss unsaid: beside it, rounding
 _ROUNDING = 1e-14  # share of the coordinates that is rounding
 
 
@@ -94,7 +94,7 @@ class OnHull:
             ways, widths, extents = self._unseen
             unseen = (np.abs((vectors[:, :, None] * ways).sum(axis=1)) * widths).sum(axis=1)
             rounding = _ROUNDING * (np.abs(vectors) * extents).sum(axis=1)
-            allowed = 2 * self.missed + _BEYOND * self.payoffs + rounding
+            allowed = self.missed * (1 + _BEYOND) + _BEYOND * self.payoffs + rounding
             rule = "be mixtures of those given as bound, inside of their span"
             checks.refuse_at("vectors", rule, vectors, unseen > allowed)
         return np.asarray(-(vectors[:, :, None] * self.axes).sum(axis=1))
@@ -103,7 +103,8 @@ class OnHull:
     def _unseen(self) -> tuple[Points, Vector, Vector]:
         """u (dim, dim) and σ (dim,); and the extent of the hull along each coordinate (dim,)."""
         ways, values, turned = np.linalg.svd(np.eye(len(self.axes)) - self.axes @ self.inward.T)
-        return ways, values * _widths(self.actions, turned), _widths(self.actions)
+        axes = np.eye(self.actions.dim)
+        return ways, values * widths_of(self.actions, turned), widths_of(self.actions, axes)
 
     @cached_property
     def missed(self) -> float:
@@ -116,13 +117,16 @@ class OnHull:
             length = 1.0 if self.bound is None else self.bound
             unseen = length * float(np.linalg.norm(widths))
             rounding = _ROUNDING * length * float(np.linalg.norm(extents))
-        return unseen if unseen > rounding + 1e-9 * self.payoffs else 0.0
+        return unseen if unseen > rounding + _BEYOND * self.payoffs else 0.0
 
 
-def _widths(actions: ActionSet, directions: Points | None = None) -> Vector:
-    """How far the hull of the embeddings reaches along directions (k, dim), or the coordinates."""
-    rows = np.eye(actions.dim) if directions is None else directions
-    return np.asarray(np.maximum(actions.best(rows)[1] + actions.best(-rows)[1], 0.0))
+def widths_of(actions: ActionSet, directions: Points) -> Vector:
+    """How far the hull of the embeddings reaches along directions (k, dim): payoffs differ so much.
+
+    The directions may be payoff vectors.
+    """
+    ends = actions.best(directions)[1] + actions.best(-directions)[1]
+    return np.asarray(np.maximum(ends, 0.0))
 
 
 def checked_mixed(oracle: Oracle, actions: ActionSet, point: Vector) -> Mixed:
@@ -135,7 +139,9 @@ def checked_mixed(oracle: Oracle, actions: ActionSet, point: Vector) -> Mixed:
         checks.refuse("the weights of oracle(point)", "be at least 0 and sum to 1", weights)
     weights = weights / total
     mean = weights @ actions.embed(chosen)
-    allowed = _MEAN * float(_widths(actions).max()) + _ROUNDING * float(np.abs(point).max())
+    allowed = _MEAN * float(widths_of(actions, np.eye(actions.dim)).max()) + _ROUNDING * float(
+        np.abs(point).max()
+    )
     if np.abs(mean - point).max() > allowed:
         checks.refuse("oracle(point)", f"be a mixed action with mean {point}", mean)
     return chosen, weights

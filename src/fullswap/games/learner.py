@@ -7,6 +7,7 @@ with coordinates of the hull that suit the payoff vectors.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
@@ -18,7 +19,7 @@ from fullswap.certificates import Certificate, Quantity
 from fullswap.games.actions import ActionSet, Column
 from fullswap.games.decompose import Mixed
 from fullswap.games.hull import Hull, affine_frame
-from fullswap.games.inverse import Coordinates, OnHull
+from fullswap.games.inverse import Coordinates, OnHull, widths_of
 from fullswap.games.player import Player
 from fullswap.grids import Grid
 from fullswap.learners import SubLearner
@@ -148,8 +149,9 @@ def largest_difference(actions: ActionSet, vectors: Points) -> float | None:
     each = actions.size if actions.listed and actions.size else 1
     if len(vectors) * each * actions.dim > _LOOKED_AT:
         return None
-    ends = actions.best(vectors)[1] + actions.best(-vectors)[1]
-    return float(ends.max()) * (1 + 1e-9)  # rounding in other coordinates must not break it
+    return float(widths_of(actions, vectors).max()) * (
+        1 + 1e-9
+    )  # rounding in other coordinates must not break it
 
 
 @final
@@ -226,16 +228,13 @@ class OneAction:
         """Nothing of them matters."""
         return np.zeros((len(vectors), 1))
 
-    @property
+    @cached_property
     def missed(self) -> float:
         """What payoffs may differ by all the same."""
-        vectors = self._bound
-        if isinstance(vectors, np.ndarray):
-            ends = self._actions.best(vectors)[1] + self._actions.best(-vectors)[1]
-            return float(np.maximum(ends, 0.0).max())
+        if isinstance(self._bound, np.ndarray):
+            return float(widths_of(self._actions, self._bound).max())
         axes = np.eye(self._actions.dim)
-        widths = self._actions.best(axes)[1] + self._actions.best(-axes)[1]
-        return vectors * float(np.linalg.norm(widths))
+        return self._bound * float(np.linalg.norm(widths_of(self._actions, axes)))
 
 
 # --- coordinates in which the payoff vectors are round ------------------------------------------
