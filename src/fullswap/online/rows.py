@@ -57,9 +57,9 @@ class Rows:
             arena = _grown(arena, top + more, exact=single)
         arena[top : top + more] = np.tile(blank, len(streams))
         own = np.array([words(stream) for stream in streams], np.uint64).reshape(-1, 2)
-        starts = np.concatenate((self.start, top + width * np.arange(len(streams))))
         # cut: an interrupt may have come when words were there and starts were not
-        both = np.concatenate((self.words[: len(self.start)], own))
+        both = _longer(self.words[: len(self.start)], own)
+        starts = _longer(self.start, top + width * np.arange(len(streams)))
         room = self._room.copy()
         room[0] = top + more
         # what is new becomes visible last and at once
@@ -131,9 +131,10 @@ class Rows:
         return self.arena.copy(), self.start.copy(), self._room.copy()
 
     def copy(self) -> Rows:
-        """The same rows once more; seed and words never change in place."""
+        """The same rows once more; the seed never changes in place."""
         other = object.__new__(Rows)
-        other.kind, other.seed, other.words = self.kind, self.seed, self.words
+        other.kind, other.seed = self.kind, self.seed
+        other.words = self.words.copy()  # each may write behind its own
         other.restore(self.snapshot())
         return other
 
@@ -180,6 +181,23 @@ class Rows:
         """Hand events to compiled code that only looks; see ``fullswap.kernels.events.peek``."""
         done: int = events.peek(self.kind.kernel, self.arena, self.start, streams, *arguments)
         return done
+
+
+def _longer(array: Any, more: Any) -> Any:
+    """The array with more entries behind: in the room that it has, or in a new, larger one.
+
+    Arrays of many streams are the beginnings of larger ones, so that adding streams one by one
+    costs no more than adding them together.
+    """
+    count, base = len(array) + len(more), array.base
+    fits = base is not None and len(base) >= count and base.ctypes.data == array.ctypes.data
+    if not len(array):
+        return np.array(more)
+    if not fits:
+        base = np.zeros((max(count, int(GROWTH * count)), *array.shape[1:]), array.dtype)
+        base[: len(array)] = array
+    base[len(array) : count] = more
+    return base[:count]
 
 
 def _grown(arena: Vector, least: int, exact: bool = False) -> Vector:
