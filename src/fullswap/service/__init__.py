@@ -1,0 +1,1 @@
+"""A durable HTTP service over many streams: one process, one folder."""
