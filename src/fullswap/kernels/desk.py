@@ -162,6 +162,15 @@ def find(notes, first, stream, number):
 
 
 @kernel
+def oldest(notes, first, stream):
+    """Where the oldest forecast of a stream waits, or −1."""
+    slot = first[stream]
+    while slot >= 0 and notes[slot, OLDER] >= 0:
+        slot = notes[slot, OLDER]
+    return slot
+
+
+@kernel
 def find_all(notes, first, streams, numbers, slots):
     """``find`` for many."""
     for k in range(streams.shape[0]):

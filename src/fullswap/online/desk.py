@@ -142,6 +142,14 @@ class Desk:
             yield slot
             slot = int(self._notes[slot, desk.OLDER])
 
+    def oldest(self, stream: int) -> int:
+        """Where the oldest forecast of a stream waits, or −1."""
+        return int(desk.oldest(self._notes, self._first, stream))
+
+    def stream(self, slot: int) -> int:
+        """Whose forecast waits there."""
+        return int(self._notes[slot, desk.STREAM])
+
     def number(self, slot: int) -> int:
         """The id of a forecast that waits."""
         return int(self._notes[slot, desk.NUMBER])
