@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Points
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.checking.evidence_rows import best_flaw, log10_most, log10_now
 from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.monitor_settings import Settings
@@ -129,17 +129,18 @@ class Watch:
         events = read_events(
             self.classes, len(self), places, said, ours, outcomes, weights, times, bounds
         )
-        self._entries.make_room(events)
+        target = self._entries.make_room(events)
         cursor: Indices = np.zeros(2, np.int64)
         begun = []
-        while (what := self._entries.run(events, cursor)) != DONE:
+        while (what := self._entries.run(events, target, cursor)) != DONE:
             place, event = int(events.touched[cursor[0]]), int(events.order[cursor[1] - 1])
             time = float(events.times[event])
             if what != RANG:
                 self._alarms[place][-1].recover(time)
                 self._note(place)
-            elif self._rang(place, time):
+            elif self._rang(place, time, self._entries.current(events, target, cursor)):
                 begun.append((event, place, self._alarms[place][-1].to_dict(self.run_length)))
+        self._entries.finish(events, target)
         begun.sort(key=lambda entry: entry[0])
         return [(place, alarm) for _, place, alarm in begun]
 
@@ -149,9 +150,8 @@ class Watch:
 
     # --- alarms -----------------------------------------------------------------------------------
 
-    def _rang(self, place: int, time: float) -> bool:
-        """The monitor of a stream rang, right now; whether an alarm begins."""
-        row = self._entries.current(place)
+    def _rang(self, place: int, time: float, row: Vector) -> bool:
+        """The monitor of a stream rang, as its row says; whether an alarm begins."""
         monitor, rest = row[: self._entries.columns], row[self._entries.columns :]
         alarm = Alarm.of_row(monitor, self.classes, self.run_length)
         kept = self._alarms.setdefault(place, [])
