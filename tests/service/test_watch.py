@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fullswap.base.protocols import Vector
 from fullswap.checking.monitor import Monitor
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, TOO_LITTLE
+from fullswap.kernels.watch import HIGH
 from fullswap.kernels.watch_sums import FEWEST, MOST
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.seen import smallest_seen
@@ -182,26 +183,26 @@ def test_windows_have_equal_numbers_of_events(count):
 # --- how far off, and the verdict -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n, low, high", [(1, 0, 1), (20, 0, 0.05), (60, 0, 1), (2000, 0.2, 0.6)])
-def test_noise_is_what_chance_shows(n, low, high):
-    rng = np.random.default_rng(n)
+@pytest.mark.parametrize(
+    "n, low, high, near",
+    [(1, 0.2, 0.8, 1e-9), (20, 0, 0.05, 0.25), (60, 0, 1, 0.1), (2000, 0.2, 0.6, 0.03)],
+)
+def test_noise_is_what_chance_shows(n, low, high, near):
+    """Near: the normal approximation is too high where next to nothing happens."""
+    rng, streams = np.random.default_rng(n), 400
     p = rng.uniform(low, high, n)
-    streams = 400
     watch = made(run_length=None, streams=streams)
     hits = (rng.random((n, streams)) < p[:, None]).astype(float)
-    for k in range(0, n, 500):
-        part = slice(k, k + 500)
-        size = len(p[part]) * streams
-        watch.take(
-            np.tile(np.arange(streams), len(p[part])), np.full(size, np.nan),
-            np.repeat(p[part], streams), hits[part].ravel(), np.ones(size), np.zeros(size),
-        )  # fmt: skip
-    error, row = watch.columns()["error"], watch.rows([0])[0]
-    # the normal approximation errs by a few percent, by more only where next to nothing happens
-    assert row["noise"] == pytest.approx(error.mean(), rel=0.25 if n == 20 else 0.1)
-    certain = watch.columns()["certain"]
-    clear = np.mean(certain >= np.sqrt(np.maximum(error**2 - row["noise"] ** 2, 1e-12)))
-    assert clear <= 0.1 or n < 100
+    places, many = np.tile(np.arange(streams), n), n * streams
+    watch.take(
+        places, np.full(many, np.nan), np.repeat(p, streams), hits.ravel(), np.ones(many),
+        np.zeros(many),
+    )  # fmt: skip
+    error, noise = watch.columns()["error"], watch.rows([0])[0]["noise"]
+    luck = 3 * error.std() / np.sqrt(streams)
+    assert error.mean() - luck <= noise <= error.mean() * (1 + near) + luck
+    # at most one time in twenty an error is called clear, and no part of it chance
+    assert np.mean(error > watch._heads[0, HIGH]) <= 0.06
 
 
 def test_noise_of_repeated_forecasts_counts_events():
@@ -213,8 +214,9 @@ def test_noise_of_repeated_forecasts_counts_events():
     often.take([0] * 300, many, np.full(3000, 0.5), y, np.ones(300), np.arange(300.0),
                np.arange(301) * 10)  # fmt: skip
     one, other = once.rows([0])[0], often.rows([0])[0]
-    for name in ("error", "noise", "certain", "ours_noise", "evidence_log10"):
-        assert other[name] == pytest.approx(one[name], rel=1e-6)
+    for name in ("error", "noise", "ours_noise", "evidence_log10"):
+        # curves forget bit by bit, which is not quite the same as at once
+        assert other[name] == pytest.approx(one[name], rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +249,19 @@ def test_errors_that_average_out_are_seen():
     give_rain(watch, *rain(2000, 7, -0.8))
     row = watch.rows([0])[0]
     assert row["error"] < 0.05 and row["certain"] > 0.08 and row["verdict"] == MISCALIBRATED
+
+
+def test_small_streams_do_not_lead():
+    """Sorted by the certain error: one bad stream is before a thousand that have seen little."""
+    rng, streams = np.random.default_rng(8), 1001
+    watch = made(run_length=1e5, streams=streams)
+    give_rain(watch, *rain(1500, 8, 0.5))
+    p = rng.beta(0.3, 0.6, 5 * (streams - 1))
+    y, one = (rng.random(len(p)) < p).astype(float), np.ones(len(p))
+    watch.take(1 + np.arange(len(p)) % (streams - 1), p, p, y, one, one)
+    columns = watch.columns()
+    assert np.argsort(-columns["certain"])[0] == 0 and columns["certain"][0] > 0.05
+    assert np.argsort(-columns["error"]).tolist().index(0) > 100
 
 
 def test_smallest_error_seen_is_that_of_a_check():
@@ -298,13 +313,17 @@ def test_an_alarm_begins_is_acknowledged_and_recovers():
     place, alarm = begun[0]
     monitor = Monitor(1e4)
     monitor.update(*rain(500, 1)[::-1])
-    monitor.update(*bad[::-1])
+    first = alarm["at"] - 500
+    monitor.update(bad[1][:first], bad[0][:first])
     assert (place, alarm["at"], alarm["since"]) == (0, monitor.alarm.at, monitor.alarm.since)
+    monitor.update(bad[1][first:], bad[0][first:])
     assert alarm["direction"] == "too low" and alarm["rings"] == 1 and alarm["number"] == 1
     assert alarm["time"] == alarm["at"] - 1 and alarm["text"].startswith("Alarm after ")
     assert alarm["since_time"] == pytest.approx(alarm["since"], abs=2)
     shown = watch.rows([0])[0]["alarm"]
-    assert shown["rings"] == int(monitor._row[11]) > 1 and not shown["acknowledged"]
+    assert (shown["rings"], shown["since"]) == (monitor.alarm.rings, monitor.alarm.since)
+    assert shown["rings"] > 1 and shown["since_time"] <= alarm["since_time"]
+    assert not shown["acknowledged"]
     assert list(watch.columns()["alarm"]) == [1, 0]
     # known: quiet, for the same flaw, however long it lasts
     assert watch.acknowledge(0, 2000.0) and not watch.acknowledge(1, 2000.0)
@@ -334,13 +353,14 @@ def test_another_flaw_after_the_acknowledgement_is_a_new_alarm():
     watch = made(run_length=1e4, streams=1)
     give_rain(watch, *rain(400, 1, 1.5))
     watch.acknowledge(0, 500.0)
-    begun = give_rain(watch, *rain(400, 2, -1.5), start=600.0)
-    assert len(begun) == 1 and begun[0][1]["since"] >= 400
+    assert give_rain(watch, *rain(100, 3, 1.5), start=600.0) == []
+    begun = give_rain(watch, *rain(400, 2, -1.5), start=700.0)
+    assert len(begun) == 1 and begun[0][1]["since"] == pytest.approx(500, abs=20)
     assert [alarm["recovered"] for alarm in watch.detail(0)["alarms"]] == [False, True]
 
 
 def test_it_keeps_fifty_alarms_and_a_clock_that_jumps_does_no_harm():
-    watch = made(run_length=2.0, streams=1)
+    watch = made(run_length=1000.0, streams=1)
     p, y = np.full(40, 0.01), np.ones(40)
     right = np.full(250, 1.0)
     for k in range(60):
@@ -453,8 +473,11 @@ def test_bad_input_is_refused_before_anything_changes(bad):
 
 def test_bad_vectors_are_refused():
     watch, good = made(3), np.eye(3)[:1]
-    for said, outcome in (([[0.5, 0.5, 0.5]], good), ([[math.nan, 0.5, 0.5]], good),
-                          (good, [[1.0, 1.0, 0.0]]), (good, [1.0]), ([[0.5, 0.5]], good)):  # fmt: skip
+    refused = (
+        ([[0.5, 0.5, 0.5]], good), ([[math.nan, 0.5, 0.5]], good), ([[0.5, 0.5]], good),
+        (good, [[1.0, 1.0, 0.0]]), (good, [1.0]),
+    )  # fmt: skip
+    for said, outcome in refused:
         with pytest.raises(ValueError, match="must"):
             watch.take([0], said, good, outcome, [1.0], [0.0])
     assert watch.take([0], [[math.nan] * 3], good, good, [1.0], [0.0]) == []

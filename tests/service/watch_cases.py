@@ -96,5 +96,8 @@ def slow_error(bins: dict[int, list[float]]) -> tuple[float, float]:
     """Error and what chance shows."""
     mass = sum(b[0] for b in bins.values())
     error = sum(abs(b[1] - b[2]) for b in bins.values())
-    chance = sum(min((2 / np.pi * b[4]) ** 0.5, 2 * b[3]) for b in bins.values())
+    chance = 0.0
+    for w, _, _, spread, variance in bins.values():
+        alone = spread * w < 1.5 * variance
+        chance += 2 * spread if alone else min((2 / np.pi * variance) ** 0.5, 2 * spread)
     return error / mass, chance / mass

@@ -134,8 +134,8 @@ def run(
 
     Stream touched[j] has the events order[starts[j]:starts[j + 1]], in their order, perhaps none;
     event e has the forecasts bounds[e] to bounds[e + 1] − 1. A list becomes a whole row in
-    ``scratch`` first, or for good in row target[j] of ``whole`` if that is not negative. The cursor:
-    number of the stream among those touched, and of the next event among those ordered.
+    ``scratch`` first, or for good in row target[j] of ``whole`` if that is not negative. In the
+    cursor: number of the stream among those touched, and of the next event among those ordered.
     """
     size = watched.shape[1]
     # what the monitor reads of a list
@@ -189,8 +189,10 @@ def _error_of(bins):
     for b in range(BINS):
         cell = bins[b * SUMS : (b + 1) * SUMS]
         error += abs(cell[SAYS] - cell[YES])
-        # the sum of what each forecast is off by itself is never less, and right for one alone
-        chance += min(MEAN_SIZE * np.sqrt(cell[VARIANCE]), 2.0 * cell[SPREAD])
+        # the mean of |y − p| is 2·p·(1 − p): of one event that is all, of rare ones nearly all
+        alone, normal = 2.0 * cell[SPREAD], MEAN_SIZE * np.sqrt(cell[VARIANCE])
+        one = cell[SPREAD] * cell[MASS] < 1.5 * cell[VARIANCE]
+        chance += alone if one else min(alone, normal)
         variance += cell[VARIANCE]
         spread += cell[SPREAD]
         mass += cell[MASS]
