@@ -124,6 +124,9 @@ class Entries:
         wanted = np.where(after > self._capacity[SOME], WHOLE, SOME)
         wanted[after <= self._capacity[FEW]] = FEW
         wanted[wanted <= self._level[touched]] = EMPTY  # they have it, or more
+        target = np.full(len(touched), -1)
+        if not wanted.any():
+            return target
         moved = {to: touched[wanted == to] for to in (FEW, SOME, WHOLE)}
         # memory is taken before anything changes
         slots = {to: self._pool(to).reserve(len(own)) for to, own in moved.items()}
@@ -134,7 +137,6 @@ class Entries:
         self._few.release(old)
         for to in (FEW, SOME):
             self._level[moved[to]], self._slot[moved[to]] = to, slots[to]
-        target = np.full(len(touched), -1)
         target[wanted == WHOLE] = slots[WHOLE]
         return target
 
@@ -152,6 +154,8 @@ class Entries:
     def finish(self, events: Events, target: Indices) -> None:
         """Streams that got a row need their list no more."""
         own = target >= 0
+        if not own.any():
+            return
         places = events.touched[own]
         for level in (FEW, SOME):
             self._pool(level).release(self._slot[places[self._level[places] == level]])
