@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullswap.base.protocols import Vector
 from fullswap.checking.monitor import Monitor
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED, NO_EVIDENCE, TOO_LITTLE
 from fullswap.kernels.watch import HIGH
@@ -19,26 +17,18 @@ from fullswap.metrics.cells import Cells
 from fullswap.metrics.seen import smallest_seen
 from fullswap.service.watch import Watch
 from fullswap.service.watch_figures import NOT_WATCHED, WORDS, smallest_seen_of
-from tests.service.watch_cases import give, happenings, made, slow_bins, slow_error
+from tests.service.watch_cases import (
+    give,
+    give_rain,
+    happenings,
+    made,
+    rain,
+    slow_bins,
+    slow_error,
+    state,
+)
 
 SPLITS = st.lists(st.integers(0, 45), max_size=4)
-
-
-def rain(n: int, seed: int, off: float = 0.0) -> tuple[Vector, Vector]:
-    """Forecasts and outcomes; the chance is ``off`` higher in logits."""
-    rng = np.random.default_rng(seed)
-    p = rng.uniform(0.05, 0.95, n)
-    odds = p / (1 - p) * np.exp(off)
-    return p, (rng.random(n) < odds / (1 + odds)).astype(float)
-
-
-def give_rain(watch: Watch, p: Vector, y: Vector, place: int = 0, start: float = 0.0) -> list:
-    times = start + np.arange(len(p))
-    return watch.take([place] * len(p), p, np.full(len(p), 0.5), y, np.ones(len(p)), times)
-
-
-def state(watch: Watch) -> list[bytes]:
-    return [watch.dump(place) for place in range(len(watch))]
 
 
 # --- laws -----------------------------------------------------------------------------------------
@@ -299,212 +289,3 @@ def test_without_a_monitor():
     assert (row["verdict"], row["evidence_log10"], row["alarm"]) == (NOT_WATCHED, None, None)
     assert row["error"] > 0 and math.isnan(watch.columns()["evidence"][0])
     assert watch.detail(0)["windows"][0]["evidence_log10"] is None
-
-
-# --- alarms ---------------------------------------------------------------------------------------
-
-
-def test_an_alarm_begins_is_acknowledged_and_recovers():
-    watch = made(run_length=1e4, streams=2)
-    assert give_rain(watch, *rain(500, 1)) == []
-    bad = rain(600, 2, 1.5)
-    begun = give_rain(watch, *bad, start=500.0)
-    assert len(begun) == 1
-    place, alarm = begun[0]
-    monitor = Monitor(1e4)
-    monitor.update(*rain(500, 1)[::-1])
-    first = alarm["at"] - 500
-    monitor.update(bad[1][:first], bad[0][:first])
-    assert (place, alarm["at"], alarm["since"]) == (0, monitor.alarm.at, monitor.alarm.since)
-    monitor.update(bad[1][first:], bad[0][first:])
-    assert alarm["direction"] == "too low" and alarm["rings"] == 1 and alarm["number"] == 1
-    assert alarm["time"] == alarm["at"] - 1 and alarm["text"].startswith("Alarm after ")
-    assert alarm["since_time"] == pytest.approx(alarm["since"], abs=2)
-    shown = watch.rows([0])[0]["alarm"]
-    assert (shown["rings"], shown["since"]) == (monitor.alarm.rings, monitor.alarm.since)
-    assert shown["rings"] > 1 and shown["since_time"] <= alarm["since_time"]
-    assert not shown["acknowledged"]
-    assert list(watch.columns()["alarm"]) == [1, 0]
-    # known: quiet, for the same flaw, however long it lasts
-    assert watch.acknowledge(0, 2000.0) and not watch.acknowledge(1, 2000.0)
-    assert watch.columns()["acknowledged"][0] == 1
-    assert watch.acknowledge(0, 3000.0)
-    assert watch.rows([0])[0]["alarm"]["acknowledged_time"] == 2000.0
-    assert give_rain(watch, *rain(600, 3, 1.5)) == []
-    assert watch.rows([0])[0]["alarm"]["rings"] > shown["rings"]
-    # right again: over, after at least 200 events; then the next one is new
-    give_rain(watch, *rain(150, 4), start=5000.0)
-    assert watch.rows([0])[0]["alarm"] is not None
-    give_rain(watch, *rain(3000, 5), start=6000.0)
-    assert watch.rows([0])[0]["alarm"] is None and not watch.columns()["alarm"][0]
-    over = watch.detail(0)["alarms"][0]
-    assert over["recovered"] and 6000 <= over["recovered_time"] < 8000
-    assert not watch.acknowledge(0, 9000.0)
-    again = give_rain(watch, *rain(600, 6, -1.5), start=10000.0)
-    assert [alarm["direction"] for _, alarm in again] == ["too high"]
-    assert [alarm["number"] for alarm in watch.detail(0)["alarms"]] == [2, 1]
-    assert watch.columns()["alarms"][0] == 2
-
-
-def test_another_flaw_after_the_acknowledgement_is_a_new_alarm():
-    watch = made(run_length=1e4, streams=1)
-    give_rain(watch, *rain(400, 1, 1.5))
-    assert give_rain(watch, *rain(400, 2, -1.5)) == []  # nobody knows of the first yet
-    watch = made(run_length=1e4, streams=1)
-    give_rain(watch, *rain(400, 1, 1.5))
-    watch.acknowledge(0, 500.0)
-    assert give_rain(watch, *rain(100, 3, 1.5), start=600.0) == []
-    begun = give_rain(watch, *rain(400, 2, -1.5), start=700.0)
-    assert len(begun) == 1 and begun[0][1]["since"] == pytest.approx(500, abs=20)
-    assert [alarm["recovered"] for alarm in watch.detail(0)["alarms"]] == [False, True]
-
-
-def test_it_keeps_fifty_alarms_and_a_clock_that_jumps_does_no_harm():
-    watch = made(run_length=1000.0, streams=1)
-    p, y = np.full(40, 0.01), np.ones(40)
-    right = np.full(250, 1.0)
-    for k in range(60):
-        start = -1e6 * k
-        assert len(give_rain(watch, p, y, start=start)) == 1
-        watch.acknowledge(0, -1e9)
-        give_rain(watch, right, right, start=start - 1e7)
-    alarms = watch.detail(0)["alarms"]
-    assert len(alarms) == 50 and alarms[0]["number"] == 60 and alarms[-1]["number"] == 11
-    for alarm in alarms:
-        assert alarm["since_time"] <= alarm["time"] <= alarm["acknowledged_time"]
-        assert alarm["time"] <= alarm["recovered_time"]
-    assert json.loads(json.dumps(alarms)) == alarms
-
-
-def test_names_of_classes_are_in_the_words():
-    watch = Watch(3, 1e3, 0.02, labels=("sun", "rain", "snow"))
-    watch.add(1)
-    rng = np.random.default_rng(0)
-    n = 600
-    y = np.eye(3)[rng.choice(3, n, p=[0.2, 0.3, 0.5])]
-    p = np.tile([0.4, 0.4, 0.2], (n, 1))
-    begun = watch.take([0] * n, p, p, y, np.ones(n), np.arange(float(n)))
-    words = begun[0][1]["direction"], watch.rows([0])[0]["direction"]
-    assert all(any(name in word for name in ("sun", "rain", "snow")) for word in words)
-    assert words[0] in begun[0][1]["text"]
-
-
-# --- entries --------------------------------------------------------------------------------------
-
-
-def test_a_stream_that_has_seen_little_costs_little():
-    watch = made(run_length=1e5, streams=100)
-    assert watch.nbytes < 200 * 100
-    for count, most in ((3, 400), (10, 1200), (200, 10_000)):
-        p, y = rain(count * 100, count)
-        watch.take(np.arange(count * 100) % 100, p, p, y, np.ones(len(p)), np.zeros(len(p)))
-        assert watch.nbytes <= most * 100
-    assert len(made().dump(0)) < 60
-
-
-def test_removed_streams_are_blank_and_leave_their_place_to_others():
-    watch = made(run_length=40.0)
-    blank = watch.dump(0)
-    for _ in range(3):
-        for place, count in enumerate((3, 10, 100)):
-            give_rain(watch, *rain(count, count, 1.0), place=place)
-        before = watch.nbytes
-        kept = watch.dump(2)
-        for place in range(3):
-            watch.remove(place)
-            assert watch.dump(place) == blank
-        assert watch.nbytes == before
-    assert np.isnan(watch.columns()["error"]).all() and not watch.columns()["alarms"].any()
-    assert watch.detail(0) == {"reliability": {"raw": [], "ours": []}, "windows": [], "alarms": []}
-    watch.load(0, kept)
-    assert watch.dump(0) == kept
-    watch.load(0, blank)
-    assert watch.dump(0) == blank
-    watch.add(1000)
-    assert len(watch) == 1003 and watch.rows([1002])[0]["verdict"] == TOO_LITTLE
-
-
-def test_what_is_damaged_or_of_another_kind_is_refused():
-    watch = made(streams=1)
-    for count in (5, 60):
-        give_rain(watch, *rain(count, 1, 1.5))
-        content = watch.dump(0)
-        rng = np.random.default_rng(count)
-        for at in [*range(40), *rng.integers(0, len(content), 60)]:
-            damaged = bytearray(content)
-            damaged[at] ^= 1 << int(rng.integers(8))
-            with pytest.raises(ValueError, match="content must"):
-                watch.load(0, bytes(damaged))
-        for bad in (content[:-1], content + b"0", b"", "text", content[: len(content) // 2]):
-            with pytest.raises(ValueError, match="content must"):
-                watch.load(0, bad)
-        for other in (made(3), made(run_length=50.0), made(run_length=None)):
-            with pytest.raises(ValueError, match="classes and run length"):
-                other.load(0, content)
-        assert watch.dump(0) == content
-
-
-GOOD = {
-    "places": [0, 1], "said": [0.2, math.nan], "ours": [0.3, 0.4], "outcomes": [1, 0],
-    "weights": [1, 0.5], "times": [1.0, 2.0],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"places": [0, 3]}, {"places": [0, -1]}, {"places": [0]}, {"said": [0.2, 1.2]},
-        {"ours": [0.3, math.nan]}, {"ours": [0.3]}, {"outcomes": [1, 2]}, {"outcomes": [1]},
-        {"outcomes": [[1, 0], [0, 1]]}, {"weights": [1, 1.5]}, {"times": [1.0, math.nan]},
-        {"bounds": [0, 1]}, {"bounds": [0, 0, 2]}, {"bounds": [0, 1, 3]}, {"said": ["a", "b"]},
-        {"weights": [math.nan, 1]}, {"outcomes": [1, math.nan]}, {"times": [1.0, math.inf]},
-    ],
-)  # fmt: skip
-def test_bad_input_is_refused_before_anything_changes(bad):
-    watch = made()
-    give_rain(watch, *rain(30, 1))
-    before = state(watch)
-    with pytest.raises(ValueError, match="must"):
-        watch.take(**{**GOOD, **bad})
-    assert state(watch) == before
-    watch.take(**GOOD)
-    assert state(watch) != before
-
-
-def test_bad_vectors_are_refused():
-    watch, good = made(3), np.eye(3)[:1]
-    refused = (
-        ([[0.5, 0.5, 0.5]], good), ([[math.nan, 0.5, 0.5]], good), ([[0.5, 0.5]], good),
-        (good, [[1.0, 1.0, 0.0]]), (good, [1.0]),
-    )  # fmt: skip
-    for said, outcome in refused:
-        with pytest.raises(ValueError, match="must"):
-            watch.take([0], said, good, outcome, [1.0], [0.0])
-    assert watch.take([0], [[math.nan] * 3], good, good, [1.0], [0.0]) == []
-
-
-@pytest.mark.parametrize(
-    "arguments", [(1, 1e5, 0.02), (2, 0.5, 0.02), (2, 1e5, -1), (3, 1e5, 0.02, ("a", "b"))]
-)
-def test_bad_settings_are_refused(arguments):
-    with pytest.raises(ValueError, match="must"):
-        Watch(*arguments)
-
-
-def test_an_event_with_more_forecasts_than_a_list_holds():
-    watch, other = made(streams=1), made(streams=1)
-    p = np.linspace(0.1, 0.9, 40)
-    for target in (watch, other):
-        target.take([0], p, p, [1], [1.0], [0.0], [0, 40])
-    other.load(0, watch.dump(0))
-    assert watch.detail(0)["windows"][0]["n"] == 1
-    assert sum(b["n"] for b in watch.detail(0)["reliability"]["raw"]) == pytest.approx(1)
-    monitor = Monitor(40.0)
-    monitor.update(np.ones(40), p, event=["x"] * 40)
-    assert watch.rows([0])[0]["evidence_log10"] == monitor.log10_evidence
-
-
-def test_no_events_and_no_streams():
-    watch = Watch(2, 1e5, 0.02)
-    assert watch.take([], [], [], [], [], []) == [] and watch.rows([]) == []
-    assert all(len(column) == 0 for column in watch.columns().values())

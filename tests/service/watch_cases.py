@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from fullswap.base.protocols import Vector
 from fullswap.kernels.watch_sums import EDGES
 from fullswap.service.watch import Watch
-
-CHANCES = st.one_of(st.sampled_from([0.0, 0.01, 0.5, 0.93, 1.0]), st.floats(0.0, 1.0))
 
 
 @st.composite
@@ -101,3 +100,20 @@ def slow_error(bins: dict[int, list[float]]) -> tuple[float, float]:
         alone = spread * w < 1.5 * variance
         chance += 2 * spread if alone else min((2 / np.pi * variance) ** 0.5, 2 * spread)
     return error / mass, chance / mass
+
+
+def rain(n: int, seed: int, off: float = 0.0) -> tuple[Vector, Vector]:
+    """Forecasts and outcomes; the chance is ``off`` higher in logits."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.05, 0.95, n)
+    odds = p / (1 - p) * np.exp(off)
+    return p, (rng.random(n) < odds / (1 + odds)).astype(float)
+
+
+def give_rain(watch: Watch, p: Vector, y: Vector, place: int = 0, start: float = 0.0) -> list:
+    times = start + np.arange(len(p))
+    return watch.take([place] * len(p), p, np.full(len(p), 0.5), y, np.ones(len(p)), times)
+
+
+def state(watch: Watch) -> list[bytes]:
+    return [watch.dump(place) for place in range(len(watch))]

@@ -55,7 +55,6 @@ and wrong, events · of what is watched: error, what chance shows on average and
 twenty, error over time beyond chance, mean of p·(1 − p), weight · 1 if it is the model · error of
 ours and what chance shows · events of the monitor at which the active alarm is over, its time,
 whether it is acknowledged · alarms so far."""
-FIRST_ALARM = RECOVERS
 HEAD = 21
 EMPTY, FEW, SOME, WHOLE = range(4)
 DONE, RANG, RECOVERED = range(3)
