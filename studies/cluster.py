@@ -7,12 +7,13 @@ takes with it the run that it was making and no other. That run is made again el
 
 from __future__ import annotations
 
+import logging
+import signal
 import threading
-from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from fullswap.base.extras import is_installed
@@ -54,9 +55,10 @@ def local_workers(count: int) -> Iterator[Executor]:
             memory_limit=0,  # as with any process; Dask would stop and end those that grow
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
-        _executor(client) as executor,
     ):
-        yield executor
+        client.register_plugin(_calm())
+        with _executor(client) as executor:
+            yield executor
 
 
 @contextmanager
@@ -77,7 +79,23 @@ def running_workers(address: str) -> Iterator[Executor]:
                 yield executor
         finally:
             if client.status == "running":  # else there is nobody left to be told
-                client.unregister_worker_plugin(shipping.NAME)
+                with suppress(ValueError):  # another study took its place, and is over
+                    client.unregister_worker_plugin(shipping.NAME)
+
+
+def _calm() -> Any:
+    from distributed import WorkerPlugin
+
+    class Calm(WorkerPlugin):
+        name = "fullswap-calm"
+
+        def setup(self, worker: Any) -> None:
+            # Ctrl-C goes to all processes: the one that started these says so, and ends them
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            # it also says what failed, and that it was called off need not be said at all
+            logging.getLogger("distributed.worker").setLevel(logging.CRITICAL)
+
+    return Calm()
 
 
 def _need_distributed() -> None:
@@ -183,12 +201,12 @@ class WorkersExecutor(Executor):
             failure = RuntimeError(f"the cluster was closed or gave up the run {called}")
         except Exception as error:
             failure = error
-        del self._running[future]
-        self._changed.set()
         if failure is None:
             future.set_result(result)
         else:
             future.set_exception(failure)
+        del self._running[future]
+        self._changed.set()
 
     def _fail(self, failure: Exception) -> None:
         while self._waiting:
