@@ -65,7 +65,7 @@ def plain(folder):
 
 def test_rows_are_those_of_any_other_engine_in_the_same_order(local, tmp_path):
     jobs = attempts.jobs(True, 0)[:3]
-    jobs = [Job(job.measure, {**job.arguments, "rounds": 20}, job.cost) for job in jobs]
+    jobs = [Job(job.measure, {**job.arguments, "rounds": 20, "budget": 2}) for job in jobs]
     rows = []
     with ThreadPoolExecutor(1) as threads:
         for name, executor in (("here", threads), ("there", local)):
@@ -195,6 +195,7 @@ def elsewhere(tmp_path_factory):
 
 def test_workers_elsewhere_get_the_studies_and_give_the_same(elsewhere, tmp_path, monkeypatch):
     monkeypatch.setattr(attempts, "QUICK", (20, 2))
+    monkeypatch.setattr(attempts, "cases", lambda: [("lipschitz", 1), ("lipschitz", 2)])
     with ThreadPoolExecutor(1) as threads:
         run(attempts.jobs(True, 0), Store(tmp_path / "here", "search"), threads)
     asked = ["search", "--engine", "dask", "--scheduler", elsewhere.address]
@@ -276,6 +277,22 @@ def test_a_scheduler_that_is_not_there_is_an_error_before_anything_is_dropped(
     assert main([*asked, "--out", str(tmp_path)]) == 1
     assert "tcp://127.0.0.1:1" in capsys.readouterr().err
     assert Store(tmp_path, "search").load()
+
+
+def test_a_scheduler_that_goes_away_is_an_error_of_every_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT", 2.0)
+    found = Elsewhere(tmp_path)
+    try:
+        found.worker()
+        with cluster.running_workers(found.address) as executor:
+            running, waiting = (executor.submit(time.sleep, 60) for _ in range(2))
+            until(running.running)
+            end(found.started[0])
+            for future in (running, waiting):
+                with pytest.raises(RuntimeError, match="the cluster"):
+                    future.result(30)
+    finally:
+        found.close()
 
 
 def test_without_distributed_the_extra_is_named(tmp_path, monkeypatch, capsys):
