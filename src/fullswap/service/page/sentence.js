@@ -1,0 +1,44 @@
+// The verdict in plain words: how far, how sure, since when, and about whose probabilities.
+
+import { count, counted, evidence, known, moment, odds, points } from "./words.js";
+
+const WHOSE = {
+  model: "Judged are the model’s own probabilities.",
+  ours: "Judged are our forecasts: there is no model here.",
+};
+
+const howFar = (s) => (known(s.error) ? `On average ${points(s.error)} off; chance alone would show ${points(s.noise, false)}.` : "");
+
+function howSure(s) {
+  const { evidence_log10: now, evidence_log10_most: most } = s;
+  if (!known(most)) return "";
+  const once = `Such a record would come up at most once in ${odds(most)} calibrated forecasters, however often you look.`;
+  const fallen = known(now) && now < most / 2
+    ? ` The evidence was ${evidence(most)} at its strongest and is ${evidence(now)} now.` : "";
+  return once + fallen;
+}
+
+function since(alarm) {
+  if (!alarm || !known(alarm.since)) return "";
+  return `Off since about event ${count(alarm.since)}${known(alarm.since_time) ? `, ${moment(alarm.since_time)}` : ""}.`;
+}
+
+export function headline(s) {
+  const words = s.direction && s.verdict.startsWith("miscalibrated") ? `: ${s.direction}` : "";
+  return s.verdict.slice(0, 1).toUpperCase() + s.verdict.slice(1) + words;
+}
+
+export function sentence(s) {
+  const limit = points(s.tolerance);
+  const parts = {
+    "miscalibrated": [howFar(s), known(s.certain) ? `${points(s.certain)} of it are beyond chance, more than the ${points(s.tolerance, false)} tolerated.` : "",
+      howSure(s), since(s.alarm)],
+    "miscalibrated, but little": [howFar(s), `What is beyond chance${known(s.certain) ? `, ${points(s.certain)},` : ""} is within the tolerance of ${limit}.`,
+      howSure(s), since(s.alarm)],
+    "no evidence of miscalibration": [`${counted(s.events, "event")} with an outcome.`, howFar(s),
+      `An error of ${limit}, the tolerance, would by now have shown.`],
+    "too little data to say": [`${counted(s.events, "event")} with an outcome: too few to show an error of ${limit}, the tolerance.`, howFar(s)],
+    "not watched": ["No alarm rings for this stream: its spec has no monitor.", howFar(s)],
+  }[s.verdict] ?? [howFar(s)];
+  return [WHOSE[s.watched], ...parts].filter(Boolean).join(" ");
+}
