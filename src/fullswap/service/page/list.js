@@ -4,11 +4,12 @@ import { now, token } from "./api.js";
 import { el, own } from "./dom.js";
 import { icon, KINDS, meter, scaleOf, spark, verdict } from "./marks.js";
 import { LIMITS, SORTS, listHref, streamHref } from "./query.js";
+import { reading } from "./reading.js";
 import { ago, capital, count, counted, evidence, known, moment, NONE, points, span } from "./words.js";
 
-const COLUMNS = ["stream", "verdict", "certain", "error", "evidence", null, "events", "pending",
-  "last_event", "alarm"];
-const NUMBERS = new Set(["certain", "evidence", "events", "pending"]);
+const COLUMNS = ["stream", "verdict", "certain", "error", "evidence", null, "pending", "last_event",
+  "alarm"];
+const NUMBERS = new Set(["certain", "evidence", "pending"]);
 
 const small = (...words) => el("small", {}, words);
 
@@ -31,7 +32,7 @@ function budget(data) {
   if (!b) return null;
   const measured = known(b.rung) && `So far ${counted(b.rung, "alarm has rung", "alarms have rung")} in `
     + `${counted(b.events, "event")}${known(b.expected)
-      ? `; right forecasts alone would have rung about ${b.expected < 10 ? +b.expected.toPrecision(2) : count(b.expected)} times at most` : ""}`
+      ? `; if every forecast were right, at most ${b.expected < 10 ? +b.expected.toPrecision(2) : count(b.expected)} would have, on average` : ""}`
     + `${b.unacknowledged ? `. ${count(b.unacknowledged)} not acknowledged` : ""}.`;
   return el("p", { class: "budget" }, el("strong", {}, "False alarms: "),
     b.text ? `${b.text.replace(/\.$/, "")}. ` : "", measured);
@@ -57,8 +58,7 @@ function head(query) {
     const active = query.sort === key;
     return el("th", { role: "columnheader", scope: "col", class: NUMBERS.has(key) ? "number" : null,
       "aria-sort": active ? (query.descending ? "descending" : "ascending") : null },
-    el("button", { type: "button", "data-do": "sort", "data-name": key }, SORTS[key].name,
-      el("span", { class: "arrow", "aria-hidden": "true" }, active ? (query.descending ? "↓" : "↑") : "↕")));
+    el("button", { type: "button", "data-do": "sort", "data-name": key }, SORTS[key].name));
   };
   return el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, COLUMNS.map(cell)));
 }
@@ -78,20 +78,18 @@ function row(item, scale) {
     el("td", { role: "cell", class: key, "data-label": name }, el("div", {}, parts));
   const beside = [known(item.noise) && `chance ${points(item.noise, false)}`,
     known(item.tolerance) && `tolerance ${points(item.tolerance, false)}`].filter(Boolean).join(" · ");
-  const most = evidence(item.evidence_log10_most), told = evidence(item.evidence_log10);
+  const most = evidence(item.evidence_log10_most, 7), told = evidence(item.evidence_log10, 7);
   return el("tr", { role: "row", "data-key": item.stream },
     el("th", { role: "rowheader", scope: "row", class: "stream" },
       el("a", { href: streamHref(item.stream) }, own(item.stream)),
-      small(own(item.spec), ` · judged: ${JUDGED[item.watched] ?? item.watched}`)),
+      small(counted(item.events, "event"), " · ", own(item.spec))),
     cell("verdict", "Verdict", verdict(item.verdict),
-      item.direction && kind !== "quiet" && kind !== "unsaid" && small(item.direction)),
-    cell("number certain", "Certain error", known(item.certain) ? el("b", {}, points(item.certain)) : NONE,
-      known(item.certain) && small("beyond chance")),
+      small(JUDGED[item.watched] ?? item.watched, item.direction && `: ${item.direction}`)),
+    cell("number certain", "Certain error", known(item.certain) ? el("b", {}, points(item.certain)) : NONE),
     cell("error", "Error", known(item.error) ? [`${points(item.error)} off`,
       meter({ ...item, kind, scale }), small(beside)] : NONE),
-    cell("number evidence", "Evidence", told, known(item.evidence_log10_most) && most !== told && small(`at most ${most}`)),
+    cell("number evidence", "Evidence", told, known(item.evidence_log10_most) && most !== told && small(`most ${most}`)),
     cell("trend", "Trend", spark(item.spark, item.tolerance)),
-    cell("number events", "Events", count(item.events)),
     cell("number pending", "Waiting", count(item.pending),
       item.pending > 0 && known(item.oldest_pending) && small(`oldest ${span(now() - item.oldest_pending)}`)),
     cell("last", "Last event", ago(item.last_event, now())),
@@ -133,19 +131,6 @@ function firstSteps() {
     block("step-1", "1. A forecast", curl("v1/forecasts", '{"items": [{"stream": "north", "event": "game 17", "p": 0.7}]}')),
     block("step-2", "2. Its outcome", curl("v1/outcomes", '{"items": [{"stream": "north", "event": "game 17", "outcome": 1}]}')));
 }
-
-const reading = () => el("details", { class: "card prose reading" }, el("summary", {}, "How to read this"),
-  el("dl", { class: "glossary" }, [
-    ["Error", "How far what was said is from what happened, on average, in percentage points. Chance: what right "
-      + "forecasts would show after as many events. Dot: measured, grey: chance, tick: tolerance."],
-    ["Certain error", "What is left of the error when chance is taken away. The list begins with the largest."],
-    ["Evidence", "4,000 : 1 says: at most one in 4,000 calibrated forecasters ever comes to such a record, however often "
-      + "you look. Verdicts of miscalibration begin at 20 : 1."],
-    ["Trend", "The error of each window of events, oldest first: above the line too high, below too low."],
-    ["Judged", "Verdict, error, evidence and alarm are about the model’s own probabilities, or about our forecasts "
-      + "where there is no model."],
-    ["Waiting", "Forecasts whose outcome has not come yet."],
-  ].map(([term, words]) => [el("dt", {}, term), el("dd", {}, words)])));
 
 export function listView(data, query, waiting) {
   const title = el("h1", { id: "title", tabindex: -1 }, "Streams");

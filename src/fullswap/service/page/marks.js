@@ -69,6 +69,6 @@ export function spark(values, tolerance) {
   });
   const worst = good.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a));
   const label = `Error of the last ${good.length} windows: now ${signed(good.at(-1))}, at most ${signed(worst)}`;
-  return svg("svg", { class: "spark", viewBox: "0 0 96 24", role: "img", "aria-label": label },
+  return svg("svg", { class: "spark", viewBox: "0 0 96 24", preserveAspectRatio: "none", role: "img", "aria-label": label },
     svg("title", {}, label), svg("path", { d: "M0 12h96", class: "zero" }), bars);
 }

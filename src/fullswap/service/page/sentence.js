@@ -2,12 +2,10 @@
 
 import { count, counted, evidence, known, moment, odds, points } from "./words.js";
 
-const WHOSE = {
-  model: "Judged are the model’s own probabilities.",
-  ours: "Judged are our forecasts: there is no model here.",
-};
+const WHOSE = { model: "The model’s own probabilities are", ours: "Our forecasts (there is no model here) are" };
 
-const howFar = (s) => (known(s.error) ? `On average ${points(s.error)} off; chance alone would show ${points(s.noise, false)}.` : "");
+const howFar = (s) => `${WHOSE[s.watched] ?? "The forecasts are"} ${known(s.error)
+  ? `on average ${points(s.error)} off; chance alone would show ${points(s.noise, false)}.` : "judged as soon as outcomes come."}`;
 
 function howSure(s) {
   const { evidence_log10: now, evidence_log10_most: most } = s;
@@ -35,10 +33,10 @@ export function sentence(s) {
       howSure(s), since(s.alarm)],
     "miscalibrated, but little": [howFar(s), `What is beyond chance${known(s.certain) ? `, ${points(s.certain)},` : ""} is within the tolerance of ${limit}.`,
       howSure(s), since(s.alarm)],
-    "no evidence of miscalibration": [`${counted(s.events, "event")} with an outcome.`, howFar(s),
-      `An error of ${limit}, the tolerance, would by now have shown.`],
-    "too little data to say": [`${counted(s.events, "event")} with an outcome: too few to show an error of ${limit}, the tolerance.`, howFar(s)],
-    "not watched": ["No alarm rings for this stream: its spec has no monitor.", howFar(s)],
+    "no evidence of miscalibration": [howFar(s),
+      `After ${counted(s.events, "event")} an error of ${limit}, the tolerance, would have shown.`],
+    "too little data to say": [howFar(s), `${counted(s.events, "event")} with an outcome cannot yet show an error of ${limit}, the tolerance.`],
+    "not watched": [howFar(s), "No alarm rings for this stream: its spec has no monitor."],
   }[s.verdict] ?? [howFar(s)];
-  return [WHOSE[s.watched], ...parts].filter(Boolean).join(" ");
+  return parts.filter(Boolean).join(" ");
 }

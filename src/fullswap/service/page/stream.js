@@ -5,6 +5,7 @@ import * as charts from "./charts.js";
 import { el, own } from "./dom.js";
 import { JUDGED } from "./list.js";
 import { icon, KINDS, meter, scaleOf } from "./marks.js";
+import { reading } from "./reading.js";
 import { headline, sentence } from "./sentence.js";
 import { ago, capital, count, counted, evidence, known, moment, NONE, outcome, percent, points,
   probability, signed, span } from "./words.js";
@@ -110,10 +111,10 @@ function pictures(s) {
       known(w.at(-1).evidence_log10) && figure("evidence", "Evidence over time",
         el("p", { class: "legend", "aria-hidden": "true" }, el("span", {}, `— against ${JUDGED[s.watched] ?? "it"}`), el("span", {}, "▼ alarm")),
         "On a log scale. Right forecasts cross the line at 20 : 1 at most once in 20 streams, ever.",
-        numbers("Evidence over time", [names[0], names[1], names[5]], windows.map((v) => ({ ...v, cells: [v.cells[0], v.cells[1], v.cells[5]] })))),
+        numbers("Evidence over time", names, windows)),
       figure("windows", "Error per window", legend(w.some((v) => known(v.raw_error)), el("span", {}, "▒ chance, two standard deviations"), el("span", {}, "┄ tolerance")),
         `What was said minus what happened, on average over ${counted(w.at(-1).n ?? w.at(-1).to - w.at(-1).from, "event")}.`,
-        numbers("Error per window", names.slice(0, 5), windows.map((v) => ({ ...v, cells: v.cells.slice(0, 5) })))),
+        numbers("Error per window", names, windows)),
     ] : null));
 }
 
@@ -138,24 +139,12 @@ function certificate(s) {
     s.explain && el("details", {}, el("summary", {}, "Settings and why"), words(s.explain))));
 }
 
-const reading = () => el("details", { class: "card prose reading", "data-key": "reading" },
-  el("summary", {}, "How this is computed"), el("dl", { class: "glossary" }, [
-    ["Error", "Forecasts are sorted into groups of similar probability; in each, what was said is compared with how often it "
-      + "happened. The error is the average of these differences in percentage points. Chance: what right forecasts would show."],
-    ["Evidence", "A bet against the forecasts whose stake cannot grow on average while each of them is right. Such a bet makes "
-      + "4,000 out of 1 for at most one in 4,000 right forecasters, ever: so it may be watched."],
-    ["Alarm", "Rings when a change would explain the outcomes much better than the forecasts do. Right forecasts ring at most "
-      + "once in the run length, on average. Then it is quiet until acknowledged or recovered."],
-    ["Measured", "What happened so far. Guaranteed: what holds whatever happens, by proof; it is about our forecasts alone."],
-    ["Issued, mean", "What was published is drawn between two neighbouring values; the mean is the average over the draw."],
-  ].map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]));
-
 export function streamView(s, trouble) {
   const kind = KINDS[s.verdict] ?? "unsaid";
   return [
     el("div", { class: "heading", "data-key": "heading" },
       el("p", {}, el("a", { href: "#/", "data-do": "back" }, "‹ All streams")),
-      el("h1", { id: "title", tabindex: -1 }, own(s.stream)), facts(s)),
+      el("h1", { id: "title", tabindex: -1, class: s.stream.length > 60 ? "long-name" : null }, own(s.stream)), facts(s)),
     el("section", { class: `verdict-card ${kind}`, "data-key": "verdict", "aria-labelledby": "verdict" }, icon(kind),
       el("div", {}, el("h2", { id: "verdict" }, headline(s)), el("p", { class: "sentence" }, sentence(s)))),
     alarms(s, trouble),

@@ -41,18 +41,18 @@ export function percent(share) {
 }
 
 /** Ten to this power, rounded down to two figures: "4,000". */
-export function odds(log10) {
-  if (log10 >= MOST_WRITTEN) return `10${upper(Math.floor(log10))}`;
+export function odds(log10, written = MOST_WRITTEN) {
+  if (log10 >= written) return `10${upper(Math.floor(log10))}`;
   const value = 10 ** log10 * (1 + 1e-12);
   const unit = value >= 1 ? 10 ** Math.max(Math.floor(Math.log10(value)) - 1, 0) : 1;
   return count(Math.floor(value / unit) * unit);
 }
 
 /** Evidence against calibration, rounded down: "4,000 : 1". */
-export function evidence(log10) {
+export function evidence(log10, written) {
   if (!known(log10)) return NONE;
   const to = `${THIN}:${THIN}1`;
-  if (log10 >= 1) return odds(log10) + to;
+  if (log10 >= 1) return odds(log10, written) + to;
   if (log10 < SMALLEST) return `10${upper(Math.floor(log10))}${to}`;
   const digits = Math.max(-Math.floor(log10) + 1, 1);
   return +(Math.floor(10 ** (log10 + digits) * (1 + 1e-12)) / 10 ** digits).toPrecision(12) + to;
@@ -69,17 +69,20 @@ export function span(seconds) {
 
 export const ago = (time, now) => (known(time) ? `${span(now - time)} ago` : NONE);
 
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
-const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const NEAR = 180 * 86400; // seconds within which nobody asks for the year
+const CLOCK = { hour: "2-digit", minute: "2-digit" };
+const DAY = { day: "numeric", month: "short", ...CLOCK };
+const NEARBY = new Intl.DateTimeFormat("en-GB", DAY);
+const FAR = new Intl.DateTimeFormat("en-GB", { year: "numeric", ...DAY });
 const SECOND = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
 export const clock = (time) => SECOND.format(new Date(1000 * time));
 
-/** "12 Mar 2026, 14:03", in the reader's time zone. */
+/** "12 Mar, 14:03", in the reader's time zone; with the year if it is long ago. */
 export function moment(time) {
   if (!known(time) || Math.abs(time) > 8.6e12) return NONE;
-  const date = new Date(1000 * time);
-  return `${DAY.format(date)}, ${CLOCK.format(date)}`;
+  const form = Math.abs(Date.now() / 1000 - time) < NEAR ? NEARBY : FAR;
+  return form.format(new Date(1000 * time));
 }
 
 /** A probability, or those of several classes or models. */
