@@ -13,13 +13,14 @@ MOST_BYTES = 80_000
 POLL = 5_100
 CUT = """() => {
   const width = document.documentElement.clientWidth;
-  const scrolls = e => getComputedStyle(e).overflowX != 'visible';
+  const scrolls = e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX);
   const cut = e => {
     const box = e.getBoundingClientRect();
-    if (!box.width || !box.height || e.closest('.hidden, .skip')) return false;
-    if (box.right > width + 1 || box.left < -1) return true;
-    return e.scrollWidth > e.clientWidth + 1 && !scrolls(e)
-      && ['block', 'table-cell', 'grid', 'flex'].includes(getComputedStyle(e).display);
+    if (!box.width || !box.height || e.closest('svg, .hidden, .skip, details:not([open]) > div'))
+      return false;
+    const inner = e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display != 'inline';
+    if (!scrolls(e) && inner) return true;
+    return !e.closest('.scroller') && (box.right > width + 1 || box.left < -1);
   };
   return { wider: document.scrollingElement.scrollWidth > width,
     cut: [...document.querySelectorAll('body *')].filter(cut)
@@ -56,7 +57,7 @@ def fake(served):
 def opened(browser, served, fake):
     """Opens the page; fails at the end if it complained or asked another host."""
     contexts, complaints, asked = [], [], []
-    expected = re.compile("status of (401|403|404|503)")
+    expected = re.compile("status of (401|403|404|503)|ERR_INTERNET_DISCONNECTED")
 
     def open_(hash_="", clock=False, wait="#title", **settings):
         settings.setdefault("viewport", {"width": 1280, "height": 800})
@@ -86,7 +87,7 @@ def of(name):
 
 
 def names(tab):
-    return tab.locator("tbody .stream bdi:first-child").all_inner_texts()
+    return tab.locator("tbody .stream a").all_inner_texts()
 
 
 def query(path):
@@ -127,42 +128,45 @@ def test_the_list_says_what_there_is(opened, fake):
     assert tab.locator("tbody tr").count() == 50
     assert query(fake.asked[0])["sort"] == "certain"
     worst = fake.list({"limit": 1})["streams"][0]
-    row = tab.locator("tbody tr").first.inner_text()
-    for words in (worst["stream"], "miscalibrated", "points off", "tolerance 2.0", "beyond", ": 1"):
-        assert words in row or words == "beyond"
+    row = tab.locator("tbody tr").first.inner_text().replace("\xa0", " ")
+    for words in (
+        worst["stream"], "miscalibrated", "the model: ", "7.1 points off", "chance 0.3",
+        "tolerance 2.0", "250 : 1", "most 2,500 : 1", "54,768 events", "oldest 6 h", "6 h ago",
+    ):  # fmt: skip
+        assert words in row
     assert tab.locator("tbody tr").first.locator("svg.icon, svg.meter, svg.spark").count() >= 3
     tiles = tab.locator(".tiles").inner_text()
     for verdict, number in fake.list({})["counts"].items():
         assert verdict == "pending" or re.search(rf"{number}\s+{verdict}", tiles)
     assert "one false alarm in 100,000 events" in tab.locator(".budget").inner_text()
-    assert tab.title() == "6 alarms · fullswap"
+    assert tab.title() == "6\xa0alarms · fullswap"
 
 
 def test_a_hundred_thousand_streams(opened, fake):
     fake.reset(100_000)
     tab = opened()
     assert "100,000 streams" in tab.inner_text("main")
-    tab.get_by_role("button", name="Evidence").click()
+    tab.get_by_role("button", name="Evidence", exact=True).click()
     tab.wait_for_selector("th[aria-sort=descending]:has-text('Evidence')")
     tab.get_by_role("link", name="Next").first.click()
-    tab.wait_for_function("document.querySelector('#page').value == '2'")
+    tab.wait_for_function("() => document.querySelector('#page').value == '2'")
     tab.fill("#page", "2000")
     tab.keyboard.press("Enter")
-    tab.wait_for_function("document.querySelector('#page').value == '2000'")
+    tab.wait_for_function("() => document.querySelector('#page').value == '2000'")
     tab.wait_for_selector("#rows:not([aria-busy])")
     assert query(fake.asked[-1]) == {
         "sort": "evidence", "descending": "true", "limit": "50", "offset": "99950",
     }  # fmt: skip
     before = len(fake.asked)
     tab.locator("#search").press_sequentially("sensor-0999", delay=5)
-    tab.wait_for_function("document.querySelector('#matches').textContent.startsWith('100 of')")
+    tab.wait_for_function("() => document.querySelector('#matches').textContent.startsWith('100 of')")
     assert len(fake.asked) - before <= 2  # not one a letter
     assert all("sensor-0999" in name for name in names(tab))
     assert tab.locator("tbody tr").count() == 50
     assert tab.evaluate("document.querySelectorAll('*').length") < 3_500
     assert tab.locator("#said").inner_text() == "100 of 100,000\xa0streams match"
     tab.select_option("#limit", "100")
-    tab.wait_for_function("document.querySelectorAll('tbody tr').length == 100")
+    tab.wait_for_function("() => document.querySelectorAll('tbody tr').length == 100")
 
 
 def test_filters_are_kept_in_the_address(opened, fake):
@@ -280,7 +284,7 @@ def test_acknowledge(opened, fake):
     tab = opened(of(HOSTILE[0]))
     tab.get_by_role("button", name="Acknowledge").click()
     tab.wait_for_selector(".alarm-item:has-text('acknowledged')")
-    tab.wait_for_function("!document.querySelector('[data-do=acknowledge]')")
+    tab.wait_for_function("() => !document.querySelector('[data-do=acknowledge]')")
     assert fake.streams.acknowledged == {0}
     assert tab.locator("#said").inner_text() == "Acknowledged."
     assert tab.evaluate("document.activeElement.id") == "alarm-0"
@@ -345,8 +349,9 @@ def test_hostile_names_are_text(opened, fake):
     tab = opened("#/?limit=100&sort=stream")
     for name in HOSTILE:
         tab.fill("#search", name)
-        tab.wait_for_function("document.querySelectorAll('tbody tr').length == 1")
-        assert tab.locator("tbody bdi").first.text_content() == name
+        tab.wait_for_function(
+            "name => [...document.querySelectorAll('tbody a')].map(a => a.textContent) == name", arg=name
+        )
         tab.locator("tbody a").click()
         tab.wait_for_selector("svg.picture")
         assert tab.locator("h1").text_content() == name
@@ -369,7 +374,7 @@ def test_nothing_is_cut(opened, fake, hash_, width):
 def test_pictures_follow_the_width(opened, fake):
     tab = opened(of(HOSTILE[0]), wait="svg.picture")
     tab.set_viewport_size({"width": 390, "height": 800})
-    tab.wait_for_function("document.querySelector('svg.picture').clientWidth < 340")
+    tab.wait_for_function("() => document.querySelector('svg.picture').clientWidth < 340")
     assert tab.evaluate(CUT) == {"wider": False, "cut": []}
 
 
@@ -398,7 +403,6 @@ def test_no_answer_is_said_and_does_not_wipe_the_page(opened, fake):
     tab.wait_for_selector("#trouble", state="hidden")
     assert tab.locator("#said").inner_text() == "The service answers again."
     tab.context.set_offline(True)
-    tab.on("console", lambda message: None)
     tab.clock.run_for(POLL)
     tab.wait_for_selector("#trouble:has-text('It does not answer.')")
     tab.clock.run_for(3_000)

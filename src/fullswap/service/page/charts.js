@@ -41,7 +41,7 @@ export function outside(dots) {
 }
 
 export function reliability(data, width) {
-  const side = Math.min(width - 64, 480), left = 44, top = 10, foot = top + side;
+  const side = Math.min(width - 72, 480), left = 46, top = 10, foot = top + side;
   const series = ["raw", "ours"].filter((name) => data[name]?.length);
   const all = series.flatMap((name) => data[name]);
   const reach = Math.max(0.01, ...all.flatMap((d) => [d.p, d.happened, d.high].filter(known)));
@@ -76,7 +76,7 @@ export function reliability(data, width) {
     return `${NAMES[name]}: ${out} of ${of} dots outside, ${expected.toFixed(1)} expected by chance`;
   });
   const height = base + (series.length > 1 ? tall : 0) + 26;
-  return frame(left + side + 20, height, "Said against happened", told.join("; "),
+  return frame(left + side + 24, height, "Said against happened", told.join("; "),
     grid, svg("path", { d: `M${x(0)} ${y(0)}L${x(most)} ${y(most)}`, class: "diagonal" }), whiskers, dots,
     text(left + 6, top + 16, "happened ↑", "start", "name"),
     text(left + side - 6, foot - 8, "said →", "end", "name"),
@@ -85,7 +85,7 @@ export function reliability(data, width) {
 }
 
 function timeline(windows, width, height) {
-  const left = 66, right = width - 10, top = 14, foot = height - 40;
+  const left = 76, right = width - 10, top = 14, foot = height - 40;
   const last = Math.max(1, windows.at(-1).to), first = windows[0].from;
   const x = (event) => left + ((right - left) * (event - first)) / Math.max(last - first, 1);
   const at = ticks(first, last, Math.max(2, Math.floor((right - left) / 90)));
