@@ -9,7 +9,7 @@ from browser import chromium
 from service.page_data import HOSTILE
 from service.page_fake import PAGE, serving
 
-MOST_BYTES = 80_000
+MOST_BYTES = 80 * 1024
 POLL = 5_100
 CUT = """() => {
   const width = document.documentElement.clientWidth;
@@ -163,7 +163,7 @@ def test_a_hundred_thousand_streams(opened, fake):
     assert len(fake.asked) - before <= 2  # not one a letter
     assert all("sensor-0999" in name for name in names(tab))
     assert tab.locator("tbody tr").count() == 50
-    assert tab.evaluate("document.querySelectorAll('*').length") < 3_500
+    assert tab.evaluate("document.querySelectorAll('*').length") < 3_000
     assert tab.locator("#said").inner_text() == "100 of 100,000\xa0streams match"
     tab.select_option("#limit", "100")
     tab.wait_for_function("() => document.querySelectorAll('tbody tr').length == 100")
@@ -361,14 +361,16 @@ def test_hostile_names_are_text(opened, fake):
     assert tab.locator("main img, main script").count() == 0
 
 
-@pytest.mark.parametrize("width", [390, 820, 1152, 1280])
-@pytest.mark.parametrize("hash_", ["", "#/?search=w", of(HOSTILE[0]), of(HOSTILE[3])])
-def test_nothing_is_cut(opened, fake, hash_, width):
-    tab = opened(hash_, viewport={"width": width, "height": 800})
+@pytest.mark.parametrize("hash_", ["#/?limit=25", "#/?search=w", of(HOSTILE[0]), of(HOSTILE[3])])
+def test_nothing_is_cut(opened, fake, hash_):
+    tab = opened(hash_)
     if "stream/" in hash_:
         tab.wait_for_selector("svg.picture")
-    assert tab.evaluate(CUT) == {"wider": False, "cut": []}
-    assert tab.evaluate(OUTSIDE) == []
+    for width in (1280, 1152, 820, 390):
+        tab.set_viewport_size({"width": width, "height": 800})
+        tab.wait_for_timeout(100)  # pictures are drawn anew
+        assert tab.evaluate(CUT) == {"wider": False, "cut": []}
+        assert tab.evaluate(OUTSIDE) == []
 
 
 def test_pictures_follow_the_width(opened, fake):
@@ -475,7 +477,7 @@ def test_a_stream_that_is_none(opened, fake):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_accessible(opened, fake, theme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    for hash_, wait in (("", "tbody tr"), (of(HOSTILE[0]), "svg.picture")):
+    for hash_, wait in (("#/?limit=25", "tbody tr"), (of(HOSTILE[0]), "svg.picture")):
         tab = opened(hash_, wait=wait, color_scheme=theme, viewport={"width": width, "height": 800})
         found = axe.run(tab).response["violations"]
         assert [(v["id"], [n["html"][:90] for n in v["nodes"][:3]]) for v in found] == []

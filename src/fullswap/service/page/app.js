@@ -76,7 +76,7 @@ function trouble() {
   const old = received === null ? "" : ` What you see is from ${clock(failing.shown)}.`;
   const words = `The service cannot be reached since ${clock(failing.since)}. ${failing.message}${old}`;
   if (box.hidden || box.firstChild?.textContent !== words)
-    box.replaceChildren(el("p", { class: "wide" }, words), el("button", { type: "button", "data-do": "again" }, "Try again"));
+    box.replaceChildren(el("p", {}, words), el("button", { type: "button", "data-do": "again" }, "Try again"));
   box.hidden = false;
 }
 

@@ -27,8 +27,6 @@ export const svg = (tag, attributes = {}, ...children) =>
 /** Words of users: their direction of writing stays their own. */
 export const own = (text) => el("bdi", {}, text);
 
-export const hidden = (text) => el("span", { class: "hidden" }, text);
-
 const keyOf = (node) => node.dataset?.key ?? null;
 
 const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName;

@@ -58,17 +58,16 @@ export function spark(values, tolerance) {
   if (!good.length) return el("span", { class: "muted" }, "no window yet");
   const most = Math.max(...good.map(Math.abs), tolerance || 0, 0.005);
   const wide = 96 / Math.max(values.length, 16);
-  const bars = values.map((value, k) => {
-    if (!known(value)) return null;
-    const high = Math.max((11 * Math.abs(value)) / most, 0.6);
-    return svg("rect", {
-      x: (k * wide).toFixed(1), y: (value > 0 ? 12 - high : 12).toFixed(1),
-      width: Math.max(wide - 0.8, 0.8).toFixed(1), height: high.toFixed(1),
-      class: tolerance && Math.abs(value) > tolerance ? "beyond" : null,
-    });
+  const bars = { within: "", beyond: "" }; // two paths, not a hundred bars
+  values.forEach((value, k) => {
+    if (!known(value)) return;
+    const high = Math.sign(value || 1) * Math.max((11 * Math.abs(value)) / most, 0.6);
+    bars[tolerance && Math.abs(value) > tolerance ? "beyond" : "within"]
+      += `M${(k * wide).toFixed(1)} 12v${(-high).toFixed(1)}h${(wide - 0.8).toFixed(1)}V12z`;
   });
   const worst = good.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a));
   const label = `Error of the last ${good.length} windows: now ${signed(good.at(-1))}, at most ${signed(worst)}`;
   return svg("svg", { class: "spark", viewBox: "0 0 96 24", preserveAspectRatio: "none", role: "img", "aria-label": label },
-    svg("title", {}, label), svg("path", { d: "M0 12h96", class: "zero" }), bars);
+    svg("title", {}, label), svg("path", { d: "M0 12h96", class: "zero" }),
+    Object.entries(bars).map(([kind, d]) => d && svg("path", { d, class: kind })));
 }

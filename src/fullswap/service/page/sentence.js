@@ -1,6 +1,6 @@
 // The verdict in plain words: how far, how sure, since when, and about whose probabilities.
 
-import { count, counted, evidence, known, moment, odds, points } from "./words.js";
+import { capital, count, counted, evidence, known, moment, odds, points } from "./words.js";
 
 const WHOSE = { model: "The model’s own probabilities are", ours: "Our forecasts (there is no model here) are" };
 
@@ -23,7 +23,7 @@ function since(alarm) {
 
 export function headline(s) {
   const words = s.direction && s.verdict.startsWith("miscalibrated") ? `: ${s.direction}` : "";
-  return s.verdict.slice(0, 1).toUpperCase() + s.verdict.slice(1) + words;
+  return capital(s.verdict) + words;
 }
 
 export function sentence(s) {

@@ -40,7 +40,7 @@ function alarmItem(alarm, s, trouble) {
       el("p", { class: "muted" }, `Rang ${moment(alarm.time)} (${ago(alarm.time, now())}), after ${counted(alarm.at, "event")}; `
         + `${alarm.rings === 1 ? "once" : `${count(alarm.rings)} times`}; ${state.filter(Boolean).join("; ")}.`),
       active && trouble && el("p", { class: "wrong" }, trouble)),
-    active && el("button", { type: "button", class: "main", "data-do": "acknowledge", "data-focus": "acknowledge" }, "Acknowledge"));
+    active && el("button", { type: "button", class: "main", "data-do": "acknowledge" }, "Acknowledge"));
 }
 
 function alarms(s, trouble) {
