@@ -12,7 +12,7 @@ VERDICTS = (
 DIRECTIONS = ("too high", "too low", "over-confident", "under-confident")
 HOSTILE = [
     "<img src=x onerror=window.broken=1>",
-    "\"><script>window.broken=1</script>",
+    '"><script>window.broken=1</script>',
     "javascript:window.broken=1",
     "w" * 200,
     "günther/日本 ☂/%2F?#&=+ 100 %",
@@ -84,7 +84,7 @@ class Streams:
         rng = np.random.default_rng([3, k])
         verdict = int(self.verdict[k])
         watched = verdict != 4
-        sign = 1 if k % 2 else -1
+        sign = -1 if k % 2 else 1
         trend = sign * self.certain[k] * np.linspace(0.2, 1.3, 32)
         spark = rng.normal(trend, 4 * self.noise[k])
         return {
@@ -108,7 +108,7 @@ class Streams:
         rng = np.random.default_rng([5, k])
         row = self.row(k)
         model = row["watched"] == "model"
-        off = self.certain[k] * (1 if k % 2 else -1)
+        off = self.certain[k] * (-1 if k % 2 else 1)
         return row | {
             "certificate": {
                 "subject": "issued forecasts", "holds": True, "points": 0.0536,
@@ -143,15 +143,17 @@ class Streams:
     def _windows(self, rng, k, off, model):
         edges = np.linspace(0, self.events[k], min(WINDOWS, int(self.events[k])) + 1).astype(int)
         share = np.linspace(0, 1, len(edges) - 1)
-        wealth = self.most[k] * np.clip(share * 1.5 - 0.4, 0, 1) + 0.1 * rng.normal(0, 1, len(share))
+        wealth = self.most[k] * np.clip(share * 1.5 - 0.4, 0, 1) + 0.1 * rng.normal(
+            0, 1, len(share)
+        )
         found = []
         for j, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
             noise = 0.9 / math.sqrt(max(stop - start, 1))
+            raw, ours = np.tanh(rng.normal([off * share[j], 0.0], noise / 2))
             found.append({
                 "from": int(start), "to": int(stop), "n": int(stop - start),
                 "time": float(self.last_event[k] - 3600 * (len(share) - j)), "noise": noise,
-                "raw_error": float(np.tanh(off * share[j] + rng.normal(0, noise / 2))) if model else None,
-                "ours_error": float(np.tanh(rng.normal(0, noise / 2))),
+                "raw_error": float(raw) if model else None, "ours_error": float(ours),
                 "evidence_log10": float(wealth[j]) if self.verdict[k] != 4 else None,
             })  # fmt: skip
         return found

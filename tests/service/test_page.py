@@ -1,38 +1,16 @@
-"""The page of the service in a browser, over made-up streams."""
+"""What the page of the service says and does, over made-up streams."""
 
 import re
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from browser import chromium
 from service.page_data import HOSTILE
 from service.page_fake import PAGE, serving
+from service.page_tab import names, of, tabs
 
 MOST_BYTES = 80 * 1024
-POLL = 5_100
-CUT = """() => {
-  const width = document.documentElement.clientWidth;
-  const scrolls = e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX);
-  const cut = e => {
-    const box = e.getBoundingClientRect();
-    if (!box.width || !box.height || e.closest('svg, .hidden, .skip, details:not([open]) > div'))
-      return false;
-    const inner = e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display != 'inline';
-    if (!scrolls(e) && inner) return true;
-    return !e.closest('.scroller') && (box.right > width + 1 || box.left < -1);
-  };
-  return { wider: document.scrollingElement.scrollWidth > width,
-    cut: [...document.querySelectorAll('body *')].filter(cut)
-      .map(e => `${e.tagName}.${e.getAttribute('class')} ${e.textContent.slice(0, 40)}`) };
-}"""
-OUTSIDE = """() => [...document.querySelectorAll('svg.picture')].flatMap(svg => {
-  const box = svg.parentElement.getBoundingClientRect();
-  return [...svg.querySelectorAll('text')].filter(t => {
-    const b = t.getBoundingClientRect();
-    return b.left < box.left - 1 || b.right > box.right + 1 || b.bottom > box.bottom + 1;
-  }).map(t => t.textContent);
-})"""
 
 
 @pytest.fixture(scope="module")
@@ -55,39 +33,8 @@ def fake(served):
 
 @pytest.fixture
 def opened(browser, served, fake):
-    """Opens the page; fails at the end if it complained or asked another host."""
-    contexts, complaints, asked = [], [], []
-    expected = re.compile("status of (401|403|404|503)|ERR_INTERNET_DISCONNECTED")
-
-    def open_(hash_="", clock=False, wait="#title", **settings):
-        settings.setdefault("viewport", {"width": 1280, "height": 800})
-        context = browser.new_context(**settings)
-        contexts.append(context)
-        tab = context.new_page()
-        tab.set_default_timeout(8_000)
-        tab.on("console", lambda message: complaints.append(message.text))
-        tab.on("pageerror", lambda error: complaints.append(str(error)))
-        tab.on("request", lambda request: asked.append(request.url))
-        if clock:
-            tab.clock.install()
-        tab.goto(served[1] + hash_)
-        if wait:
-            tab.wait_for_selector(wait)
-        return tab
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert [words for words in complaints if not expected.search(words)] == []
-    assert asked and all(url.startswith(served[1]) for url in asked)
-
-
-def of(name):
-    return "#/stream/" + quote(name, safe="")
-
-
-def names(tab):
-    return tab.locator("tbody .stream a").all_inner_texts()
+    with tabs(browser, served[1]) as open_:
+        yield open_
 
 
 def query(path):
@@ -106,8 +53,36 @@ def test_numbers_are_written_as_everywhere(opened):
     from fullswap.base.amounts import evidence_text, percent, points
     from fullswap.checking.page_parts_words import raised
 
-    shares = [0.0, 0.00003, 0.0004, 0.0012, 0.00949, 0.0096, 0.0142, 0.0413, 0.3, 0.853, 0.9996, 1.0]
-    logs = [-320.2, -4.5, -2.0, -0.3, 0.0, 0.2, 0.999, 1.0, 1.292, 1.3011, 3.6128, 11.99, 12.0, 25.3]
+    shares = [
+        0.0,
+        0.00003,
+        0.0004,
+        0.0012,
+        0.00949,
+        0.0096,
+        0.0142,
+        0.0413,
+        0.3,
+        0.853,
+        0.9996,
+        1.0,
+    ]
+    logs = [
+        -320.2,
+        -4.5,
+        -2.0,
+        -0.3,
+        0.0,
+        0.2,
+        0.999,
+        1.0,
+        1.292,
+        1.3011,
+        3.6128,
+        11.99,
+        12.0,
+        25.3,
+    ]
     said = opened().evaluate(
         """async ([shares, logs]) => {
           const w = await import('/static/words.js');
@@ -159,7 +134,9 @@ def test_a_hundred_thousand_streams(opened, fake):
     }  # fmt: skip
     before = len(fake.asked)
     tab.locator("#search").press_sequentially("sensor-0999", delay=5)
-    tab.wait_for_function("() => document.querySelector('#matches').textContent.startsWith('100 of')")
+    tab.wait_for_function(
+        "() => document.querySelector('#matches').textContent.startsWith('100 of')"
+    )
     assert len(fake.asked) - before <= 2  # not one a letter
     assert all("sensor-0999" in name for name in names(tab))
     assert tab.locator("tbody tr").count() == 50
@@ -311,173 +288,8 @@ def test_a_token_is_asked_for_and_may_not_do_everything(opened, fake):
     assert HOSTILE[0] not in tab.inner_text("main")
 
 
-def test_a_walk_by_keyboard(opened, fake):
-    tab = opened()
-    tab.keyboard.press("Tab")
-    assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
-    tab.keyboard.press("Enter")
-    assert tab.evaluate("document.activeElement.id") == "main"
-    tab.keyboard.press("/")
-    assert tab.evaluate("document.activeElement.id") == "search"
-    tab.keyboard.type("sensor-0001")
-    tab.wait_for_selector("#matches:has-text('100 of 300')")
-    assert tab.input_value("#search") == "sensor-0001"
-    for _ in range(40):
-        tab.keyboard.press("Tab")
-        focus = tab.evaluate(
-            "() => { const e = document.activeElement, s = getComputedStyle(e);"
-            " return [e.dataset.name, parseFloat(s.outlineWidth), s.outlineStyle] }"
-        )
-        assert focus[1:] == [3, "solid"]
-        if focus[0] == "stream":
-            break
-    tab.keyboard.press("Enter")
-    tab.wait_for_selector("th[aria-sort=ascending]")
-    tab.keyboard.press("Enter")
-    tab.wait_for_selector("th[aria-sort=descending]:has-text('Stream')")
-    assert tab.evaluate("document.activeElement.dataset.name") == "stream"
-    for _ in range(8):  # the other headers; then the first row
-        tab.keyboard.press("Tab")
-    first = names(tab)[0]
-    assert tab.evaluate("document.activeElement.textContent") == first
-    tab.keyboard.press("Enter")
-    tab.wait_for_selector("svg.picture")
-    assert tab.locator("h1").inner_text() == first
-
-
-def test_hostile_names_are_text(opened, fake):
-    tab = opened("#/?limit=100&sort=stream")
-    for name in HOSTILE:
-        tab.fill("#search", name)
-        tab.wait_for_function(
-            "name => [...document.querySelectorAll('tbody a')].map(a => a.textContent) == name", arg=name
-        )
-        tab.locator("tbody a").click()
-        tab.wait_for_selector("svg.picture")
-        assert tab.locator("h1").text_content() == name
-        tab.get_by_role("link", name="All streams").click()
-        tab.wait_for_selector("tbody tr")
-    assert tab.evaluate("window.broken") is None
-    assert tab.locator("main img, main script").count() == 0
-
-
-@pytest.mark.parametrize("hash_", ["#/?limit=25", "#/?search=w", of(HOSTILE[0]), of(HOSTILE[3])])
-def test_nothing_is_cut(opened, fake, hash_):
-    tab = opened(hash_)
-    if "stream/" in hash_:
-        tab.wait_for_selector("svg.picture")
-    for width in (1280, 1152, 820, 390):
-        tab.set_viewport_size({"width": width, "height": 800})
-        tab.wait_for_timeout(100)  # pictures are drawn anew
-        assert tab.evaluate(CUT) == {"wider": False, "cut": []}
-        assert tab.evaluate(OUTSIDE) == []
-
-
-def test_pictures_follow_the_width(opened, fake):
-    tab = opened(of(HOSTILE[0]), wait="svg.picture")
-    tab.set_viewport_size({"width": 390, "height": 800})
-    tab.wait_for_function("() => document.querySelector('svg.picture').clientWidth < 340")
-    assert tab.evaluate(CUT) == {"wider": False, "cut": []}
-
-
-def test_light_and_dark(opened, fake):
-    ground = "getComputedStyle(document.body).backgroundColor"
-    tab = opened(color_scheme="dark")
-    dark = tab.evaluate(ground)
-    tab.get_by_role("button", name="Light").click()
-    light = tab.evaluate(ground)
-    assert dark != light
-    tab.reload()
-    tab.wait_for_selector("#title")
-    assert tab.evaluate(ground) == light
-    assert tab.get_by_role("button", name="Dark").count() == 1
-
-
-def test_no_answer_is_said_and_does_not_wipe_the_page(opened, fake):
-    tab = opened(clock=True)
-    fake.failing = True
-    tab.clock.run_for(POLL)
-    tab.wait_for_selector("#trouble:has-text('The service cannot be reached since')")
-    assert "The disk is full." in tab.locator("#trouble").inner_text()
-    assert tab.locator("tbody tr").count() == 50
-    fake.failing = False
-    tab.get_by_role("button", name="Try again").click()
-    tab.wait_for_selector("#trouble", state="hidden")
-    assert tab.locator("#said").inner_text() == "The service answers again."
-    tab.context.set_offline(True)
-    tab.clock.run_for(POLL)
-    tab.wait_for_selector("#trouble:has-text('It does not answer.')")
-    tab.clock.run_for(3_000)
-    assert re.search(r"updated \d+\ss ago", tab.locator("#updated").inner_text())
-
-
-def test_updates_keep_focus_scroll_and_selection(opened, fake):
-    tab = opened(clock=True)
-    name = names(tab)[30]
-    link = tab.get_by_role("link", name=name)
-    link.focus()
-    place = fake.streams.place[name]
-    before = tab.evaluate("document.activeElement.getBoundingClientRect().top")
-    asked, events = len(fake.asked), f"{int(fake.streams.events[place]) + 1:,}"
-    fake.streams.settle(place)
-    certain, fake.streams.certain[place] = fake.streams.certain[place], 0.9  # it is first now
-    try:
-        tab.clock.run_for(POLL)
-        tab.wait_for_selector(f"tbody tr:first-child:has-text('{events}')")
-    finally:
-        fake.streams.certain[place] = certain
-    assert len(fake.asked) == asked + 1
-    assert names(tab)[0] == name
-    assert tab.evaluate("document.activeElement.textContent") == name
-    after = tab.evaluate("document.activeElement.getBoundingClientRect().top")
-    assert abs(after - before) < 2 or tab.evaluate("scrollY") == 0
-    tab.locator("#search").focus()
-    tab.evaluate("getSelection().selectAllChildren(document.querySelector('.budget'))")
-    chosen = tab.evaluate("String(getSelection())")
-    tab.clock.run_for(POLL)
-    tab.wait_for_selector("#updated:has-text('held while text is selected')")
-    assert tab.evaluate("String(getSelection())") == chosen != ""
-
-
-def test_a_hidden_or_paused_page_asks_nothing(opened, fake):
-    tab = opened(clock=True)
-    tab.evaluate(
-        "() => { Object.defineProperty(document, 'hidden', {get: () => window.away});"
-        " window.away = true; document.dispatchEvent(new Event('visibilitychange')) }"
-    )
-    asked = len(fake.asked)
-    tab.clock.run_for(10 * POLL)
-    assert len(fake.asked) == asked
-    with tab.expect_response("**/v1/streams*"):
-        tab.evaluate(
-            "() => { window.away = false; document.dispatchEvent(new Event('visibilitychange')) }"
-        )
-    tab.get_by_role("button", name="Pause").click()
-    tab.clock.run_for(10 * POLL)
-    assert len(fake.asked) == asked + 1
-    assert "paused" in tab.locator("#updated").inner_text()
-
-
-def test_a_new_service_shows_the_first_command(opened, served, fake):
-    fake.reset(0)
-    tab = opened()
-    text = tab.inner_text("main")
-    assert f"curl {served[1]}v1/forecasts" in text and f"curl {served[1]}v1/outcomes" in text
-    assert tab.evaluate(CUT) == {"wider": False, "cut": []}
-
-
 def test_a_stream_that_is_none(opened, fake):
     tab = opened(of("nobody"))
     assert tab.locator("h1").inner_text() == "No such stream"
     tab.locator("main").get_by_role("link", name="All streams").click()
     tab.wait_for_selector("tbody tr")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_accessible(opened, fake, theme, width):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    for hash_, wait in (("#/?limit=25", "tbody tr"), (of(HOSTILE[0]), "svg.picture")):
-        tab = opened(hash_, wait=wait, color_scheme=theme, viewport={"width": width, "height": 800})
-        found = axe.run(tab).response["violations"]
-        assert [(v["id"], [n["html"][:90] for n in v["nodes"][:3]]) for v in found] == []
