@@ -190,8 +190,7 @@ def test_a_new_service_shows_the_first_command(opened, served, fake):
     assert tab.evaluate(CUT) == {"wider": False, "cut": []}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390), ("dark", 1280)])
 def test_accessible(opened, fake, theme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     for hash_, wait in (("#/?limit=25", "tbody tr"), (of(HOSTILE[0]), "svg.picture")):
