@@ -10,9 +10,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
-from fullswap.service.problems import Conflict, Unavailable
 from fullswap.service.limits import Limits
 from fullswap.service.messages import Issued, Refusal, Settled, SpecBody, refusal
+from fullswap.service.problems import Conflict, Unavailable
 
 ALARM = {
     "time": 1.0, "at": 300, "since": 120, "since_time": None, "direction": "too high", "rings": 1,

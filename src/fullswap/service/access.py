@@ -14,7 +14,6 @@ from fullswap.service.answers import Headers, HttpError
 from fullswap.service.paths import OPEN, RANK
 from fullswap.service.tokens import TokenFile
 
-
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 NOBODY = "-"
 """Who asks where no token is needed."""

@@ -18,18 +18,19 @@ from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi import ResponseSpec
 from litestar.openapi.config import OpenAPIConfig
+from litestar.params import FromPath, JSONBody
 from litestar.response import Stream
 
 from fullswap import __version__
 from fullswap.service import paths, shapes
 from fullswap.service.access import Access
 from fullswap.service.answers import Gone, HttpError, encode, unavailable
-from fullswap.service.problems import Conflict, Unavailable
 from fullswap.service.gate import Desk, Gate
 from fullswap.service.messages import Refusal, SpecBody, refusal
 from fullswap.service.metrics import CONTENT_TYPE
 from fullswap.service.openapi import document
 from fullswap.service.page_files import PageFiles
+from fullswap.service.problems import Conflict, Unavailable
 from fullswap.service.shapes import optional_query as query
 
 Plain = Request[Any, Any, State]
@@ -48,7 +49,7 @@ def desk_of(request: Plain) -> Desk:
 
 
 @post(paths.FORECASTS, status_code=200, summary="Ask for forecasts", tags=["forecasts"])
-async def forecasts(data: shapes.Forecasts) -> shapes.ForecastAnswers:
+async def forecasts(data: JSONBody[shapes.Forecasts]) -> shapes.ForecastAnswers:
     """One answer for each item, in the same order: a forecast, or why there is none.
 
     An id that was used before gets the forecast that was issued then: repeat a request whose
@@ -58,7 +59,7 @@ async def forecasts(data: shapes.Forecasts) -> shapes.ForecastAnswers:
 
 
 @post(paths.OUTCOMES, status_code=200, summary="Say what happened", tags=["forecasts"])
-async def outcomes(data: shapes.Outcomes) -> shapes.OutcomeAnswers:
+async def outcomes(data: JSONBody[shapes.Outcomes]) -> shapes.OutcomeAnswers:
     """One answer for each item, in the same order. The same outcome again changes nothing."""
     raise HttpError(500, "internal", "the gate answers this")
 
@@ -70,7 +71,9 @@ async def outcomes(data: shapes.Outcomes) -> shapes.OutcomeAnswers:
         409: ResponseSpec(Refusal, description="Another spec of this name is there."),
     },
 )  # fmt: skip
-async def put_spec(request: Plain, name: str, data: SpecBody) -> Response[shapes.SpecShape]:
+async def put_spec(
+    request: Plain, name: FromPath[str], data: JSONBody[SpecBody]
+) -> Response[shapes.SpecShape]:
     """Of which kind streams are. What is left out gets its default."""
     wanted = paths.name_of(name)
     try:
@@ -92,7 +95,7 @@ async def specs(request: Plain) -> Response[shapes.Specs]:
     "/v1/specs/{name:str}", summary="One spec", tags=["specs"],
     responses={404: ResponseSpec(Refusal, description="There is none of this name.")},
 )  # fmt: skip
-async def spec(request: Plain, name: str) -> Response[shapes.SpecShape]:
+async def spec(request: Plain, name: FromPath[str]) -> Response[shapes.SpecShape]:
     """As it is kept."""
     wanted = paths.name_of(name)
     found = await desk_of(request).ask(
@@ -126,7 +129,7 @@ async def streams(
     "/v1/streams/{stream:str}", summary="One stream", tags=["streams"],
     responses={404: ResponseSpec(Refusal, description="There is none of this name.")},
 )  # fmt: skip
-async def stream(request: Plain, stream: str) -> Response[shapes.StreamShape]:
+async def stream(request: Plain, stream: FromPath[str]) -> Response[shapes.StreamShape]:
     """Everything about it. Percent-encode the name: it may have any characters."""
     name = paths.name_of(stream)
     found = await desk_of(request).ask(lambda engine: engine.stream(name))
@@ -139,7 +142,7 @@ async def stream(request: Plain, stream: str) -> Response[shapes.StreamShape]:
     "/v1/streams/{stream:str}", status_code=204, summary="Remove a stream", tags=["streams"],
     responses={404: ResponseSpec(Refusal, description="There is none of this name.")},
 )  # fmt: skip
-async def remove(request: Plain, stream: str) -> None:
+async def remove(request: Plain, stream: FromPath[str]) -> None:
     """With all that was learnt."""
     name = paths.name_of(stream)
     if not await desk_of(request).ask(lambda engine: engine.delete(name)):
@@ -156,7 +159,9 @@ async def alarms(request: Plain) -> Response[shapes.Alarms]:
     "/v1/alarms/acknowledge", status_code=200, summary="An alarm was seen", tags=["alarms"],
     responses={404: ResponseSpec(Refusal, description="This stream has no active alarm.")},
 )  # fmt: skip
-async def acknowledge(request: Plain, data: shapes.Which) -> Response[shapes.Acknowledged]:
+async def acknowledge(
+    request: Plain, data: JSONBody[shapes.Which]
+) -> Response[shapes.Acknowledged]:
     """It rings again only for something new."""
     if not await desk_of(request).ask(lambda engine: engine.acknowledge(data.stream)):
         raise HttpError(404, "not_found", "there is no stream of this name with an active alarm")
@@ -169,15 +174,19 @@ async def export(
 ) -> Stream:
     """One forecast a line, with its outcome where it is known."""
     desk = desk_of(request)
-    rows, cursor = await desk.ask(lambda engine: engine.export(stream, 0, PAGE_ROWS))
+
+    async def part(after: int) -> tuple[bytes, int | None]:
+        rows, cursor = await desk.ask(lambda engine: engine.export(stream, after, PAGE_ROWS))
+        return b"".join(encode(row) + b"\n" for row in rows), cursor
+
+    first, following = await part(0)  # before the answer begins: what fails here has a status
 
     async def pages() -> AsyncIterator[bytes]:
-        part, after = rows, cursor
-        yield b"".join(encode(row) + b"\n" for row in part)
+        yield first
+        after = following
         while after is not None:
-            since = after
-            part, after = await desk.ask(lambda engine: engine.export(stream, since, PAGE_ROWS))
-            yield b"".join(encode(row) + b"\n" for row in part)
+            content, after = await part(after)
+            yield content
 
     return Stream(pages(), media_type="application/x-ndjson")
 
@@ -223,11 +232,21 @@ async def openapi(request: Plain) -> Response[bytes]:
     return Response(request.app.state.document, media_type="application/json")
 
 
-@get(["/", "/static/{file:str}"], include_in_schema=False)
-async def page(request: Plain, file: str | None = None) -> Response[bytes]:
-    """The page and its parts."""
-    files: PageFiles = request.app.state.files
-    return files.answer(request, "index.html" if file is None else paths.name_of(file))
+@get("/", include_in_schema=False)
+async def page(request: Plain) -> Response[bytes]:
+    """The page."""
+    return files_of(request).answer(request, "index.html")
+
+
+@get("/static/{file:str}", include_in_schema=False)
+async def page_part(request: Plain, file: FromPath[str]) -> Response[bytes]:
+    """What the page is made of."""
+    return files_of(request).answer(request, paths.name_of(file))
+
+
+def files_of(request: Plain) -> PageFiles:
+    """The page's files."""
+    return request.app.state.files  # type: ignore[no-any-return]
 
 
 def _refused(request: Plain, error: HttpError) -> Response[Any]:
@@ -259,7 +278,7 @@ def _unforeseen(request: Plain, error: Exception) -> Response[Any]:
 
 HANDLERS = [
     forecasts, outcomes, put_spec, specs, spec, streams, stream, remove, alarms, acknowledge,
-    export, healthz, metrics, openapi, page,
+    export, healthz, metrics, openapi, page, page_part,
 ]  # fmt: skip
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
-from fullswap.service.answers import Gone, Headers, Receive, HttpError
+from fullswap.service.answers import Gone, Headers, HttpError, Receive
 from fullswap.service.messages import ForecastItem, OutcomeItem, Refusal, refusal
 
 Item = TypeVar("Item", bound=Struct)
+DISCARD_SECONDS = 2.0
 
 
 def declared_length(headers: Headers) -> int:
@@ -49,49 +50,46 @@ def _is_json(given: bytes) -> bool:
 
 async def read_body(receive: Receive, length: int, most: int, seconds: float) -> bytes:
     """All of the body, if it is not too large and comes in time."""
+    if length > most:
+        await _discard(receive)
+        raise _too_large(most)
     try:
         async with asyncio.timeout(seconds):
-            if length > most:
-                raise _too_large(most)
-            return await _read_all(receive, most)
+            content, more = await _read_up_to(receive, most)
     except TimeoutError:
         raise HttpError(
             408, "too_slow", f"the body did not come within {seconds:g} seconds",
             [(b"connection", b"close")],
         ) from None  # fmt: skip
-    except HttpError:
-        if length <= 4 * most:
-            await _discard(receive, 4 * most)
-        raise
+    if len(content) > most:
+        if more:
+            await _discard(receive)
+        raise _too_large(most)
+    return content
 
 
-async def _read_all(receive: Receive, most: int) -> bytes:
+async def _read_up_to(receive: Receive, most: int) -> tuple[bytes, bool]:
+    """The body, or a little more than ``most`` bytes of it; and whether there is more."""
     parts: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Gone
-        part = message.get("body", b"")
-        if not message.get("more_body") and not parts and len(part) <= most:
-            return bytes(part)
-        size += len(part)
-        if size > most:
-            raise _too_large(most)
+        part, more = message.get("body", b""), message.get("more_body", False)
         parts.append(part)
-        if not message.get("more_body"):
-            return b"".join(parts)
+        size += len(part)
+        if not more or size > most:
+            return b"".join(parts), more
 
 
-async def _discard(receive: Receive, most: int) -> None:
+async def _discard(receive: Receive) -> None:
     """Take some more of what comes: many clients read no answer before they have sent it all."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(2):
-            while most > 0:
-                message = await receive()
-                most -= len(message.get("body", b"")) or 1
-                if not message.get("more_body"):
-                    return
+        async with asyncio.timeout(DISCARD_SECONDS):
+            more = True
+            while more:
+                more = (await receive()).get("more_body", False)
 
 
 def _too_large(most: int) -> HttpError:
@@ -114,7 +112,7 @@ class Batches(Generic[Item]):
         """Items of this kind, at most so many."""
         whole = msgspec.defstruct("Batch", [("items", list[kind])], forbid_unknown_fields=True)  # type: ignore[valid-type]
         self.most = most
-        self._whole = msgspec.json.Decoder(whole)
+        self._whole: msgspec.json.Decoder[Any] = msgspec.json.Decoder(whole)
         self._loose = msgspec.json.Decoder(_Loose)
         self._item = msgspec.json.Decoder(kind)
 

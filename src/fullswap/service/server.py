@@ -113,6 +113,7 @@ def serve(
     log = Log(serving.log_level)
     sockets: list[socket.socket] = []
     try:
+        _make_folder(serving.folder)
         tokens = TokenFile(serving.folder)
         sockets = listen(serving.host, serving.port)
         local = all(is_loopback(one.getsockname()[0]) for one in sockets)
@@ -131,6 +132,22 @@ def serve(
         for one in sockets:
             one.close()
         log.close()
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"the folder {folder} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise OSError(f"the folder {folder} must be readable and writable, and is not")
+
+
+def serve_folder(serving: Serving, ready: Callable[[str], None] | None = None) -> None:
+    """Serve what is kept in a folder, until a signal comes."""
+    from fullswap.service.service import Service
+
+    serve(serving, Service.open, ready)
 
 
 def _run(

@@ -163,6 +163,6 @@ class Health(Struct):
 
 def optional_query(description: str, **bounds: Any) -> Any:
     """The words for a parameter of a query."""
-    from litestar.params import Parameter
+    from litestar.params import QueryParameter
 
-    return Parameter(description=description, required=False, **bounds)
+    return QueryParameter(description=description, required=False, **bounds)
