@@ -14,7 +14,8 @@ from typing import Any
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Of the histogram of times, in seconds."""
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+CONTENT_TYPE = "text/plain; version=0.0.4"
+"""To which Litestar adds the charset."""
 _HELP = {
     "fullswap_requests_total": "Requests answered.",
     "fullswap_request_seconds": "Time from request to answer.",

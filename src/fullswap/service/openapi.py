@@ -37,7 +37,14 @@ def document(made: dict[str, Any]) -> dict[str, Any]:
         for method, operation in operations.items():
             _complete(operation, paths.ROUTES[route][method.upper()])
             operation["operationId"] = _identifier(method, route)
-    return made
+    return _relaxed(made)  # type: ignore[no-any-return]
+
+
+def _relaxed(part: Any) -> Any:
+    """Where Litestar asks for exactly one of several schemas, one at least: 1 is a number too."""
+    if isinstance(part, dict):
+        return {"anyOf" if key == "oneOf" else key: _relaxed(one) for key, one in part.items()}
+    return [_relaxed(one) for one in part] if isinstance(part, list) else part
 
 
 def _complete(operation: dict[str, Any], role: str) -> None:

@@ -12,12 +12,12 @@ from litestar import Response
 from fullswap.service.answers import HttpError
 
 KINDS = {
-    ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
-    ".ico": "image/x-icon", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
+    ".html": "text/html", ".js": "text/javascript",
+    ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png",
+    ".ico": "image/x-icon", ".woff2": "font/woff2", ".txt": "text/plain",
     ".json": "application/json",
 }  # fmt: skip
-"""Files of these kinds are served, no others."""
+"""Files of these kinds are served, no others; Litestar adds the charset of texts."""
 BARE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>fullswap</title>
 <h1>fullswap</h1><p>The service is running. Its API is described at <a href="/openapi.json">
 /openapi.json</a>.</p></html>

@@ -145,9 +145,13 @@ def _make_folder(folder: str) -> None:
 
 def serve_folder(serving: Serving, ready: Callable[[str], None] | None = None) -> None:
     """Serve what is kept in a folder, until a signal comes."""
-    from fullswap.service.service import Service
 
-    serve(serving, Service.open, ready)
+    def open_service(folder: str, limits: Limits) -> Any:
+        from fullswap.service.service import Service
+
+        return Service.open(folder, limits)
+
+    serve(serving, open_service, ready)
 
 
 def _run(
