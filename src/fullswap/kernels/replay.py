@@ -158,21 +158,21 @@ def lifted(spec, ticket, old, new, row):
 @overload(lifted, jit_options=INLINE)
 def _lifted(spec, ticket, old, new, row):
     def line(spec, ticket, old, new, row):
-        left, right = _place(spec, ticket[0], old, new), _place(spec, ticket[1], old, new)
+        left, right = place_on(spec, ticket[0], old, new), place_on(spec, ticket[1], old, new)
         return left, right, ticket[2], ticket[3], ticket[4]
 
     def experts(spec, ticket, old, new, row):
-        left, right = _place(spec, ticket[0], old, new), _place(spec, ticket[1], old, new)
+        left, right = place_on(spec, ticket[0], old, new), place_on(spec, ticket[1], old, new)
         return left, right, ticket[2]
 
     def several(spec, ticket, old, new, row):
         for k in range(ticket):
-            spec.members[k] = _place(spec, spec.members[k], old, new)
+            spec.members[k] = place_on(spec, spec.members[k], old, new)
         return ticket
 
     def simplex(spec, ticket, old, new, row):
         for k in range(ticket):
-            spec.members[k] = _place(spec, spec.members[k], old, new)
+            spec.members[k] = place_on(spec, spec.members[k], old, new)
         searched = spec.ticket[3]
         for k in range(searched.shape[0]):  # where the search begins is left to the row
             searched[k] = int(row[HEAD + k])
@@ -184,7 +184,8 @@ def _lifted(spec, ticket, old, new, row):
 
 
 @kernel(forceinline=True)
-def _place(spec, point, old, new):
+def place_on(spec, point, old, new):
+    """Where a point of an older, coarser grid is in a newer one."""
     for level in range(old, new):
         point = spec.places[spec.first[level] + point]
     return point

@@ -1,0 +1,223 @@
+"""All streams of one spec: rows, what waits, and what is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fullswap.base.draws import stream_of
+from fullswap.base.protocols import Points, Vector
+from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
+from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.contexts import context_of
+from fullswap.online.codec import VERSION as STATE
+from fullswap.online.desk import Desk, Made, Tickets
+from fullswap.online.rows import Rows
+from fullswap.service.messages import Issued, SpecBody
+from fullswap.service.problems import Refused
+from fullswap.service.records import Waiting, decode_waiting, encode, packed, unpacked
+from fullswap.service.watch import Watch
+
+KINDS = ("recalibrator", "forecaster", "multiclass")
+RUN_LENGTH = 100_000.0
+"""Of monitors, where a spec only says that there is one."""
+
+
+class Held(NamedTuple):
+    """What is remembered of a forecast until its outcome comes."""
+
+    time: float
+    id: str | None
+    """The client's, if it chose one."""
+    event: str | None
+    p: Any
+    answer: Issued
+
+
+def pattern_of(body: SpecBody) -> OnlineForecaster:
+    """The forecaster as which streams of a spec begin; ValueError for settings that do not fit."""
+    kind = body.forecaster.lower()
+    common: dict[str, Any] = {
+        "horizon": body.horizon, "feedback": body.feedback, "max_weight": float(body.max_weight),
+    }  # fmt: skip
+    if kind == "recalibrator":
+        return Recalibrator(body.step, classes=body.classes, models=body.models, **common)
+    if body.models != 1:
+        raise ValueError(f"models must be left out for {kind!r}, got {body.models}")
+    if kind == "forecaster":
+        if body.classes != 2:
+            raise ValueError(f"classes must be 2 for 'forecaster', got {body.classes}")
+        return Forecaster(step=body.step, **common)
+    if kind == "multiclass":
+        if body.step is not None:
+            raise ValueError(f"step must be left out for 'multiclass', got {body.step}")
+        return MulticlassForecaster(body.classes, **common)
+    raise ValueError(f"forecaster must be one of {', '.join(KINDS)}, got {body.forecaster!r}")
+
+
+def run_length_of(body: SpecBody) -> float | None:
+    """Of the monitors of a spec; None if there are none."""
+    if body.monitor is False or body.monitor == 0:
+        return None
+    return RUN_LENGTH if body.monitor is True else float(body.monitor)
+
+
+class Fleet:
+    """The streams of a spec by place; names, numbers and rows have the same places."""
+
+    def __init__(self, no: int, name: str, body: SpecBody, seed: int | None = None) -> None:
+        self.no, self.name, self.body = no, name, body
+        self.pattern = pattern_of(body)
+        self.seed = self.pattern._stream.draws.seed if seed is None else seed
+        self.rows = Rows(self.pattern._stream.kind, self.seed, [])
+        self.desk = Desk(self.rows)
+        spec = self.pattern.spec
+        self.models, self.classes = spec.models, spec.classes
+        self.vector = spec.kind in ("simplex", "mesh")
+        """Whether forecasts and outcomes are vectors."""
+        self.watch = Watch(
+            spec.classes, run_length_of(body), float(body.tolerance), self.pattern.labels
+        )
+        self.nos: list[int] = []
+        self.names: list[str | None] = []
+        """None where a stream was deleted."""
+        self.created: list[float] = []
+        self.last: Vector = np.zeros(0)
+        """When something happened last."""
+        self.held: dict[int, Held] = {}
+        """What waits, by its place at the desk."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def add(self, nos: Sequence[int], names: Sequence[str], time: float) -> None:
+        """Blank streams behind the others."""
+        self.rows.add([stream_of(name) for name in names])
+        self.desk.add()
+        self.watch.add(len(names))
+        self.nos.extend(nos)
+        self.names.extend(names)
+        self.created.extend([time] * len(names))
+        if len(self.names) > len(self.last):
+            self.last = np.concatenate((self.last, np.zeros(len(self.names))))
+
+    # --- what models say ----------------------------------------------------------------------
+
+    def context(self, p: Any) -> Any:
+        """What comes with one event, checked: a number or an array; None where nothing does."""
+        if not self.models:
+            if p is not None:
+                raise Refused("bad-p", f"p must be left out: spec {self.name!r} takes no model")
+            return None
+        if p is None:
+            raise Refused("bad-p", f"p must be given: spec {self.name!r} recalibrates models")
+        try:
+            return context_of(_filled(p), self.models, self.classes)
+        except (ValueError, TypeError) as error:
+            raise Refused("bad-p", str(error)) from None
+
+    def contexts(self, given: list[Any]) -> Any:
+        """The same of many events, as compiled code reads them."""
+        if not self.models:
+            return None
+        if self.models == 1 and self.classes == 2:
+            return np.array(given, dtype=float)[:, None]
+        return np.ascontiguousarray(np.stack(given), dtype=float)
+
+    def plain(self, contexts: Any) -> list[Any]:
+        """What models said, as clients gave it."""
+        own = contexts[:, 0] if self.models == 1 else contexts
+        return [_emptied(p) for p in own.tolist()]
+
+    def said(self, p: Any) -> Any:
+        """What a single model said of an event, for the watch; NaN where there is no such."""
+        if self.models == 1 and p is not None:
+            return _single(p)
+        return [np.nan] * self.classes if self.vector else np.nan
+
+    def watched(self, said: list[Any], ours: list[Any], outcomes: Any) -> tuple[Any, Any, Any]:
+        """What models said, what we said and what happened, as the watch reads them."""
+        given, own = np.array(said, float), np.array(ours, float)
+        if self.vector and self.classes == 2:  # the second is yes
+            return given[:, 1], own[:, 1], outcomes[:, 1]
+        return given, own, outcomes
+
+    # --- rows of the tables -------------------------------------------------------------------
+
+    def state(self, place: int) -> tuple[int, bytes, bytes, bytes]:
+        """Version, row, what waits and what was watched, of one stream."""
+        slots = list(self.desk.waiting(place))[::-1]
+        tickets = b""
+        if slots:
+            own = self.desk.tickets(slots)
+            records = [tuple(self.held[slot]) for slot in slots]
+            tickets = encode(Waiting(packed(own.notes), packed(own.plays), records))  # type: ignore[arg-type]
+        return STATE, self.rows.row(place).astype("<f8").tobytes(), tickets, self.watch.dump(place)
+
+    def restore(self, place: int, state: int, row: bytes, tickets: bytes, watch: bytes) -> None:
+        """What ``state`` gave, for a blank stream."""
+        if state != STATE:
+            raise ValueError(
+                f"folder must have states of version {STATE}, got {state}: start the version of "
+                "fullswap that wrote it, export, and replay the log"
+            )
+        own = np.frombuffer(row, dtype="<f8").astype(np.float64)
+        self.rows.kind.check(own)
+        self.rows.put(place, own)
+        if tickets:
+            waiting = decode_waiting(tickets)
+            self.put(
+                np.full(len(waiting.records), place),
+                unpacked(waiting.notes),
+                unpacked(waiting.plays),
+                [Held(*entry[:4], _answer(entry[4])) for entry in waiting.records],
+            )
+        if watch:
+            self.watch.load(place, watch)
+
+    def put(self, places: Any, notes: Any, plays: Points, held: list[Held]) -> Any:
+        """Have forecasts wait that were made before; where they wait."""
+        slots = self.desk.put(places, Tickets(notes, plays), [one.event for one in held])
+        self.held.update(zip(slots.tolist(), held, strict=True))
+        return slots
+
+
+def _answer(stored: Any) -> Issued:
+    return stored if isinstance(stored, Issued) else Issued(**stored)
+
+
+def _filled(p: Any) -> Any:
+    """null is NaN."""
+    if isinstance(p, list):
+        return [_filled(one) for one in p]
+    return float("nan") if p is None else p
+
+
+def _emptied(p: Any) -> Any:
+    """NaN is null."""
+    if isinstance(p, list):
+        return [_emptied(one) for one in p]
+    return None if p != p else p
+
+
+def _single(p: Any) -> Any:
+    """What one model said, whether or not it stands in a list of its own."""
+    nested = isinstance(p, list) and len(p) == 1
+    return p[0] if nested else p
+
+
+def answers_of(made: Made, ids: list[str]) -> list[Issued]:
+    """What clients are told."""
+    supports, weights = made.supports.tolist(), made.weights.tolist()
+    issued, means = made.issued.tolist(), made.means.tolist()
+    answers = []
+    for k, name in enumerate(ids):
+        own, shares = supports[k], weights[k]
+        if 0.0 in shares:
+            own = [point for point, share in zip(own, shares, strict=True) if share > 0]
+            shares = [share for share in shares if share > 0]
+        answers.append(Issued(name, issued[k], means[k], own, shares))
+    return answers
+

@@ -1,0 +1,224 @@
+"""Forecasts that clients ask for, many requests at a time."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fullswap.online.desk import Made
+from fullswap.service.fleet import Fleet, Held, answers_of
+from fullswap.service.index import said_of
+from fullswap.service.messages import ForecastItem, Issued, Refusal
+from fullswap.service.problems import Refused
+from fullswap.service.records import Forecasts, encode, packed
+
+if TYPE_CHECKING:
+    from fullswap.service.engine import Engine
+
+OWN = re.compile(r"fs-(\d{1,18})-(\d{1,18})")
+"""Ids that the service gives out: number of the stream, number of the forecast."""
+Answer = Issued | Refusal
+
+
+def own_id(no: int, number: int) -> str:
+    """The id of a forecast for which the client chose none."""
+    return f"fs-{no}-{number}"
+
+
+class Batch:
+    """Forecasts of one fleet, in order."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.turns: list[int] = []
+        """Which items they are."""
+        self.places: list[int] = []
+        self.contexts: list[Any] = []
+        self.said: list[Any] = []
+        self.ids: list[str | None] = []
+        self.events: list[str | None] = []
+        self.made: Made
+        self.held: list[Held]
+
+    def compute(self, now: float) -> None:
+        """Forecast all; nothing but ids has changed then."""
+        fleet = self.fleet
+        names = self.events if any(event is not None for event in self.events) else None
+        where = np.array(self.places, np.int64)
+        self.made = made = fleet.desk.forecast(where, fleet.contexts(self.contexts), names)
+        pairs = zip(self.ids, self.places, made.numbers.tolist(), strict=True)
+        ids = [name or own_id(fleet.nos[place], number) for name, place, number in pairs]
+        answers = answers_of(made, ids)
+        rows = zip(self.ids, self.events, self.said, answers, strict=True)
+        self.held = [Held(now, *own) for own in rows]
+
+    def entry(self, now: float, unannounced: set[int]) -> bytes:
+        """What the journal says of it."""
+        fleet, made = self.fleet, self.made
+        nos = [fleet.nos[place] for place in self.places]
+        new = {no: fleet.names[place] for no, place in zip(nos, self.places, strict=True)
+               if no in unannounced}  # fmt: skip
+        tickets = fleet.desk.tickets(made.slots)
+        contexts = fleet.contexts(self.contexts)
+        return encode(
+            Forecasts(
+                now, fleet.no, list(new.items()), packed(np.array(nos, np.int64)),  # type: ignore[arg-type]
+                packed(tickets.notes), packed(tickets.plays), packed(made.supports),
+                packed(made.weights), packed(made.issued), packed(made.means),
+                None if contexts is None else packed(contexts), self.ids, self.events,
+            )
+        )  # fmt: skip
+
+
+class Asked:
+    """Items of many requests: what they are answered, once that is durable."""
+
+    def __init__(self, engine: Engine, items: list[ForecastItem | Refusal]) -> None:
+        self._engine, self._now = engine, engine.clock()
+        self.answers: list[Any] = [None] * len(items)
+        self._same: list[tuple[int, int]] = []
+        """Items with the id of an earlier one of the batch, and that one."""
+        self._batches: dict[int, Batch] = {}
+        self._sort(items)
+        for batch in self._batches.values():
+            batch.compute(self._now)
+
+    @property
+    def entries(self) -> list[bytes]:
+        """What is to be made durable."""
+        unannounced = self._engine.unannounced
+        return [batch.entry(self._now, unannounced) for batch in self._batches.values()]
+
+    def undo(self) -> None:
+        """It could not be written: as if nothing had been asked."""
+        for batch in reversed(list(self._batches.values())):
+            batch.fleet.desk.undo(batch.made.slots)
+
+    def finish(self, seq: int) -> list[Answer]:
+        """It is durable from this entry on."""
+        engine = self._engine
+        for batch in self._batches.values():
+            fleet = batch.fleet
+            fleet.held.update(zip(batch.made.slots.tolist(), batch.held, strict=True))
+            places, numbers = np.array(batch.places), batch.made.numbers.tolist()
+            nos = remember(engine, fleet, places, numbers, batch.held)
+            engine.saving.touch_all(nos, seq)
+            if engine.unannounced:
+                engine.unannounced.difference_update(nos)
+            for turn, held in zip(batch.turns, batch.held, strict=True):
+                self.answers[turn] = held.answer
+            engine.counts["forecasts"] += len(nos)
+        if self._batches:
+            engine.saving.begin(seq)
+        for turn, first in self._same:
+            self.answers[turn] = self.answers[first]
+        engine.counts["refused"] += sum(type(answer) is Refusal for answer in self.answers)
+        return self.answers
+
+    # --- item by item -------------------------------------------------------------------------
+
+    def _sort(self, items: list[ForecastItem | Refusal]) -> None:
+        """Check items and sort them by fleet; those that need no forecast are answered."""
+        engine = self._engine
+        asked = [item for item in items if type(item) is ForecastItem]
+        known = engine.index.find_ids({item.id for item in asked if item.id is not None})
+        names = {item.event for item in asked if item.event is not None}
+        resolved = engine.index.find_events(names) if names else {}
+        seen: dict[str, int] = {}
+        for turn, item in enumerate(items):
+            if type(item) is Refusal:
+                self.answers[turn] = item
+                continue
+            assert isinstance(item, ForecastItem)
+            try:
+                if item.id is not None:
+                    if item.id in known:
+                        self.answers[turn] = self._again(item, known[item.id])
+                        continue
+                    first = seen.get(item.id)
+                    if first is not None:
+                        other = items[first]
+                        assert isinstance(other, ForecastItem)
+                        _refuse_other(item.id, item.stream, other.stream)
+                        self._same.append((turn, first))
+                        continue
+                    if OWN.fullmatch(item.id):
+                        raise Refused("bad-id", f"id must not look like those that the service "
+                                      f"gives out, got {item.id!r}")  # fmt: skip
+                    engine.check_name("id", item.id)
+                self._add(turn, item, resolved)
+                if item.id is not None:
+                    seen[item.id] = turn
+            except Refused as refused:
+                self.answers[turn] = refused.answer
+
+    def _add(self, turn: int, item: ForecastItem, resolved: Any) -> None:
+        engine = self._engine
+        if item.groups:
+            raise Refused("bad-groups", "groups must be left out: this spec has none")
+        event = item.event
+        if event is not None:
+            engine.check_name("event", event)
+        found = engine.places.get(item.stream)
+        if found is None:  # what is refused begins no stream
+            spec = engine.specs_by_name.get(item.spec or "default")
+            if spec is not None:
+                spec.context(item.p)
+        fleet, place = engine.stream_of(item.stream, item.spec) if (
+            found is None or item.spec is not None
+        ) else found  # fmt: skip
+        p = item.p
+        if type(p) is float and fleet.models == 1 and fleet.classes == 2 and 0.0 <= p <= 1.0:
+            context: Any = p
+        else:
+            context = fleet.context(p)
+        if event is not None and (fleet.nos[place], event) in resolved:
+            raise Refused("resolved", f"event {event!r} has its outcome already")
+        if fleet.desk.pending(place) >= engine.limits.pending:
+            raise Refused("too-many-pending", f"stream {item.stream!r} has "
+                          f"{engine.limits.pending} forecasts that wait, and takes no more")  # fmt: skip
+        batch = self._batches.get(fleet.no)
+        if batch is None:
+            batch = self._batches[fleet.no] = Batch(fleet)
+        batch.turns.append(turn)
+        batch.places.append(place)
+        batch.contexts.append(context)
+        batch.said.append(p)
+        batch.ids.append(item.id)
+        batch.events.append(event)
+
+    def _again(self, item: ForecastItem, place: tuple[int, int]) -> Answer:
+        """The answer that was given before."""
+        engine = self._engine
+        no, number = place
+        fleet, own = engine.by_no[no]
+        _refuse_other(str(item.id), item.stream, str(fleet.names[own]))
+        slot = fleet.desk.find(own, number)
+        if slot >= 0:
+            return fleet.held[slot].answer
+        row = engine.index.find_row(place)
+        assert row is not None
+        _, issued, mean, points, weights = said_of(row)
+        return Issued(str(item.id), issued, mean, points, weights)
+
+
+def _refuse_other(name: str, stream: str, other: str) -> None:
+    if stream != other:
+        raise Refused("conflict", f"id {name!r} belongs to another stream than {stream!r}")
+
+
+def remember(
+    engine: Engine, fleet: Fleet, places: Any, numbers: list[int], held: list[Held]
+) -> list[int]:
+    """Note ids and events of forecasts that wait from now on; the numbers of their streams."""
+    nos = [fleet.nos[place] for place in places.tolist()]
+    for no, number, one in zip(nos, numbers, held, strict=True):
+        if one.id is not None:
+            engine.index.ids[one.id] = (no, number)
+        if one.event is not None:
+            engine.where.setdefault(one.event, {})[no] = None
+    if held:
+        fleet.last[places] = held[0].time
+    return nos

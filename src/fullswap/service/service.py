@@ -1,0 +1,183 @@
+"""One thread that owns all state; requests that come together are made durable together.
+
+A commit to disk takes a fraction of a millisecond however much is in it. So the writer takes all
+requests that wait, works them out, makes them durable in one commit, and answers all of them.
+Outcomes go first, because forecasts of the same moment may learn from them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from fullswap.service.engine import Engine
+from fullswap.service.forecasting import Asked
+from fullswap.service.limits import Limits
+from fullswap.service.messages import ForecastItem, Issued, OutcomeItem, Refusal, Settled
+from fullswap.service.problems import Unavailable
+from fullswap.service.resolving import Reported
+from fullswap.service.storage import Folder, Journal
+
+Answer = TypeVar("Answer")
+IDLE = 1.0
+"""Seconds without requests after which the tables are brought up to date."""
+MOST_AT_ONCE = 20_000
+"""Items that share a commit."""
+
+
+class Service:
+    """All streams of a folder, behind a queue."""
+
+    def __init__(self, folder: Folder, engine: Engine, journal: Journal, limits: Limits) -> None:
+        self.limits = limits
+        self._folder, self._engine, self._journal = folder, engine, journal
+        self._wake = threading.Condition()
+        self._outcomes: deque[tuple[list[Any], Future[Any]]] = deque()
+        self._forecasts: deque[tuple[list[Any], Future[Any]]] = deque()
+        self._questions: deque[tuple[Callable[[Engine], Any], Future[Any]]] = deque()
+        self._waiting = 0
+        self._closing = False
+        self.commits = 0
+        self._thread = threading.Thread(target=self._run, name="fullswap writer", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def open(
+        cls, folder: str | os.PathLike[str], limits: Limits | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Service:  # fmt: skip
+        """Take a folder, and go on from where it was left, however that was."""
+        limits = limits or Limits()
+        own = Folder(folder)
+        try:
+            journal = Journal(own.path / "journal.db")
+            engine = Engine(own.path, journal, limits, clock)
+            engine.recover()
+        except BaseException:
+            own.close()
+            raise
+        return cls(own, engine, journal, limits)
+
+    # --- from any thread --------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> int:
+        """Items that wait for the writer."""
+        return self._waiting
+
+    def forecasts(
+        self, items: list[ForecastItem | Refusal]
+    ) -> Future[list[Issued | Refusal]]:  # fmt: skip
+        """Forecast; what comes back is durable."""
+        return self._put(self._forecasts, items, len(items))
+
+    def outcomes(
+        self, items: list[OutcomeItem | Refusal]
+    ) -> Future[list[Settled | Refusal]]:  # fmt: skip
+        """Learn; what comes back is durable."""
+        return self._put(self._outcomes, items, len(items))
+
+    def ask(self, question: Callable[[Engine], Answer]) -> Future[Answer]:
+        """Have the writer answer a question, after what was asked before."""
+        return self._put(self._questions, question, 0)
+
+    def _put(self, where: Any, what: Any, items: int) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._wake:
+            if self._closing:
+                future.set_exception(Unavailable("the service is closing: try again"))
+                return future
+            if self._waiting + items > self.limits.waiting:
+                future.set_exception(Unavailable("too much is waiting: try again"))
+                return future
+            self._waiting += items
+            where.append((what, future))
+            self._wake.notify()
+        return future
+
+    def close(self) -> None:
+        """Answer what was asked, write everything down, and let go of the folder."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    # --- the writer -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            while self._turn():
+                pass
+        finally:
+            try:
+                self._engine.close()
+            finally:
+                self._journal.close()
+                self._folder.close()
+
+    def _turn(self) -> bool:
+        """One round of the writer; whether there is another."""
+        with self._wake:
+            if not (self._outcomes or self._forecasts or self._questions or self._closing):
+                self._wake.wait(IDLE)
+            outcomes, forecasts = self._taken(self._outcomes), self._taken(self._forecasts)
+            questions = list(self._questions)
+            self._questions.clear()
+            closing = self._closing and not (self._outcomes or self._forecasts)
+        items = self._serve(Reported, outcomes) + self._serve(Asked, forecasts)
+        for question, future in questions:
+            _answer(future, lambda question=question: question(self._engine))  # type: ignore[misc]
+        try:
+            if items:
+                self._engine.saving.work(items)
+            elif not questions:
+                self._engine.saving.rest()
+        except Unavailable as trouble:
+            self._engine.saving.trouble = str(trouble)
+        return not closing
+
+    def _taken(self, waiting: deque[Any]) -> list[Any]:
+        """Requests that share a commit."""
+        taken, items = [], 0
+        while waiting and items < MOST_AT_ONCE:
+            taken.append(waiting.popleft())
+            items += len(taken[-1][0])
+        self._waiting -= items
+        return taken
+
+    def _serve(self, kind: Any, requests: list[tuple[list[Any], Future[Any]]]) -> int:
+        """Work requests out, make them durable, answer them; how many items these were."""
+        if not requests:
+            return 0
+        items = [item for own, _ in requests for item in own]
+        try:
+            batch = kind(self._engine, items)
+            entries = batch.entries
+            try:
+                seq = self._journal.append(entries) if entries else self._journal.seq
+            except BaseException:
+                batch.undo()
+                raise
+            self.commits += bool(entries)
+            answers = batch.finish(seq)
+        except BaseException as error:
+            for _, future in requests:
+                future.set_exception(error)
+            return len(items)
+        begin = 0
+        for own, future in requests:
+            future.set_result(answers[begin : begin + len(own)])
+            begin += len(own)
+        return len(items)
+
+
+def _answer(future: Future[Any], work: Callable[[], Any]) -> None:
+    try:
+        future.set_result(work())
+    except BaseException as error:
+        future.set_exception(error)
