@@ -11,9 +11,11 @@ HEAD = """# Command line
 The extra `cli` brings the command: `pip install '.[cli]'` in a checkout. `python -m fullswap`
 is the same.
 Exit codes are 0 (done), 1 (the answer is "no": a verdict that was to fail, a gap or a guarantee
-that was not reached) and 2 (usage, or something went wrong). What follows is what `--help` prints.
+that was not reached; a service that could not start, a token that is not there) and 2 (usage, or
+something went wrong). What follows is what `--help` prints.
 """
-COMMANDS = ("", "check", "forecast", "equilibrium", "demo", "warm-up")
+COMMANDS = ("", "check", "forecast", "equilibrium", "serve",
+            "token create", "token list", "token revoke", "demo", "warm-up")  # fmt: skip
 
 
 def help_of(command: str) -> str:

@@ -18,6 +18,8 @@ from fullswap.cli.equilibrium import GameCommand, equilibrium
 from fullswap.cli.forecast import forecast
 from fullswap.cli.help import Command, Group
 from fullswap.cli.output import TROUBLE, answered, fail, say, stop_writing
+from fullswap.cli.serve import serve
+from fullswap.cli.token import token_commands
 from fullswap.cli.warm_up import warm_up
 
 ABOUT = (
@@ -44,8 +46,9 @@ def app() -> Any:
             say(context.get_help())
             raise typer.Exit(TROUBLE)
 
-    for command in (check, forecast, equilibrium, demo, warm_up):
+    for command in (check, forecast, equilibrium, serve, demo, warm_up):
         made.command(cls=GameCommand if command is equilibrium else Command)(command)
+    made.add_typer(token_commands(), name="token")
     return typer.main.get_command(made)
 
 

@@ -27,7 +27,7 @@ NAMED = re.compile(
 )
 OPENING = re.compile(
     r"^(by|delay|due|event|gap|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
-    r"seed|step|time|together|tolerance|y) must "
+    r"seed|step|time|together|tolerance|webhook|y) must "
 )
 POSITION = re.compile(r"(?<=^column)(s? .*?)\bat position \(?(\d+)(?:, \d+)*\)?")
 """Where a value of a file stands, counted from 0."""

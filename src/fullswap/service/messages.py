@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 Number = float | int
-Probability = Number | list[Number | None] | list[list[Number | None] | None] | None
+Probability = Number | list[Number | list[Number | None] | None] | None
 
 
 class ForecastItem(Struct, forbid_unknown_fields=True):
@@ -42,7 +42,7 @@ class Issued(Struct):
     id: str
     issued: float | list[float]
     mean: float | list[float]
-    points: list[float] | list[list[float]]
+    points: list[float | list[float]]
     weights: list[float]
 
 
