@@ -117,15 +117,17 @@ class Study:
                 (self.folder / name).unlink(missing_ok=True)
         write(path, json.dumps(self.settings, indent=2) + "\n")
 
-    def run(self, names: Sequence[str], workers: int) -> None:
-        """Run what is missing of these parts; those that are timed last, each on its own."""
-        parts = [self.part(name) for name in names]
-        with processes(workers) as executor:
-            for part in parts:
-                if not part.timed:
-                    self._run(part, executor)
-        for part in parts:
+    def run(self, names: Sequence[str], executor: Executor) -> None:
+        """Run what is missing of these parts, but for those that are timed."""
+        for part in map(self.part, names):
+            if not part.timed:
+                self._run(part, executor)
+
+    def run_timed(self, names: Sequence[str]) -> None:
+        """Run what is missing of those parts that are timed, each in a process of its own."""
+        for part in map(self.part, names):
             if part.timed:
+                # of this machine, wherever the others ran: times of one machine can be compared
                 with processes(1, part.prepare) as executor:
                     self._run(part, executor)
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 Found = TypeVar("Found")
 
-_THREADS = (
+THREADS = (
     "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
 _ENOUGH, _MOST_DOUBLINGS = 0.8, 4
@@ -30,8 +30,8 @@ def one_thread() -> Iterator[None]:
     ...     os.environ["OMP_NUM_THREADS"]
     '1'
     """
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         yield
     finally:

@@ -93,6 +93,14 @@ def test_answers_may_come_without_rows():
     assert told.to_json() == asked.to_json() and not told.pending
 
 
+def test_answers_without_rows_go_to_their_own_stream():
+    bank = Bank(Forecaster(seed=1))
+    bank.run(["north", "south"], [1, 0])
+    bank.predict(["south"], event=["e"])
+    bank.run([], [], answers=Answers(["e"], [1], [0], keys=["south"]))
+    assert (bank["north"].rounds, bank["south"].rounds) == (1, 2)
+
+
 @pytest.mark.parametrize(
     "answers, message",
     [

@@ -55,7 +55,6 @@ and wrong, events · of what is watched: error, what chance shows on average and
 twenty, error over time beyond chance, mean of p·(1 − p), weight · 1 if it is the model · error of
 ours and what chance shows · events of the monitor at which the active alarm is over, its time,
 whether it is acknowledged · alarms so far."""
-FIRST_ALARM = RECOVERS
 HEAD = 21
 EMPTY, FEW, SOME, WHOLE = range(4)
 DONE, RANG, RECOVERED = range(3)
@@ -69,7 +68,7 @@ RARELY = (1.96 - MEAN_SIZE) / SIZE_SPREAD
 it more rarely."""
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def begin_row(row, columns, bets):
     """A whole row without events; the first ``columns`` are the monitor's."""
     if columns:
@@ -92,7 +91,7 @@ def event(prior, work, run_length, row, columns, table, watched, hot, weights, f
     return rang
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def watched_of(table, count, watched, hot, weights):
     """What the monitor reads of the first ``count`` forecasts; NaN: an outcome it does not read."""
     size = (table.shape[1] - DATA) // 3
@@ -118,56 +117,61 @@ def watched_of(table, count, watched, hot, weights):
             hot[r] = top
 
 
-@kernel(error_model="numpy")
-def revive(prior, work, run_length, row, columns, held, count):
-    """The whole row of a stream that is a list of ``count`` forecasts."""
-    begin_row(row, columns, prior.shape[0])
-    size = (held.shape[1] - DATA) // 3
-    watched, hot, weights = np.empty((count, size)), np.empty(count), np.empty(count)
-    watched_of(held, count, watched, hot, weights)
-    first = 0
-    for last in range(1, count + 1):
-        if last == count or held[last, 3 * size + 2] == 1.0:
-            event(prior, work, run_length, row, columns, held, watched, hot, weights, first, last)
-            first = last
-
-
-@kernel(error_model="numpy")
-def revive_all(prior, work, run_length, columns, lists, slots, counts, whole, into):
-    """The same for many: lists ``slots`` become the rows ``into`` of ``whole``."""
-    for j in range(slots.shape[0]):
-        revive(prior, work, run_length, whole[into[j]], columns, lists[slots[j]], counts[j])
+@kernel(short=True, error_model="numpy")
+def _append(held, count, table, first, last):
+    for r in range(first, last):
+        for f in range(table.shape[1]):
+            held[count + r - first, f] = table[r, f]
 
 
 @kernel(error_model="numpy")
 def run(
-    prior, work, run_length, columns, heads, level, slot, few, some, whole, scratch, touched,
-    starts, order, table, watched, hot, weights, bounds, cursor,
+    prior, work, run_length, columns, heads, level, slot, target, few, some, whole, scratch,
+    touched, starts, order, table, watched, hot, weights, bounds, cursor,
 ):  # fmt: skip
     """Events until an alarm rings or is over; says which, and where it is, in ``cursor``.
 
-    Stream touched[j] has the events order[starts[j]:starts[j + 1]], in their order; event e has the
-    forecasts bounds[e] to bounds[e + 1] − 1. ``cursor``: number of the stream among those touched,
-    and of the next event among those ordered.
+    Stream touched[j] has the events order[starts[j]:starts[j + 1]], in their order, perhaps none;
+    event e has the forecasts bounds[e] to bounds[e + 1] − 1. A list becomes a whole row in
+    ``scratch`` first, or for good in row target[j] of ``whole`` if that is not negative. In the
+    cursor: number of the stream among those touched, and of the next event among those ordered.
     """
+    size = watched.shape[1]
+    # what the monitor reads of a list
+    most = some.shape[1]
+    watched_, hot_, weights_ = np.empty((most, size)), np.empty(most), np.empty(most)
     j, i = cursor[0], cursor[1]
     while j < touched.shape[0]:
         s = touched[j]
-        small = level[s] < WHOLE
+        head, small = heads[s], level[s] < WHOLE
         held = few[slot[s]] if level[s] == FEW else some[slot[s] if level[s] == SOME else 0]
         row = scratch if small else whole[slot[s]]
-        head = heads[s]
+        if target[j] >= 0:
+            row = whole[target[j]]
+        count = int(head[HELD]) if small else 0
+        r = count
         if small and i == starts[j]:
-            revive(prior, work, run_length, row, columns, held, int(head[HELD]))
-        while i < starts[j + 1]:
-            first, last = bounds[order[i]], bounds[order[i] + 1]
-            i += 1
-            rang = event(
-                prior, work, run_length, row, columns, table, watched, hot, weights, first, last
-            )
-            if small:
-                count = int(head[HELD])
-                held[count : count + last - first] = table[first:last]
+            begin_row(row, columns, prior.shape[0])
+            watched_of(held, count, watched_, hot_, weights_)
+            r = 0
+        while r < count or i < starts[j + 1]:
+            again = r < count
+            # one call for both, or all of it would be compiled twice
+            if again:
+                first, last = r, r + 1
+                while last < count and held[last, 3 * size + 2] == 0.0:
+                    last += 1
+                r = last
+                t, w, h, v = held, watched_, hot_, weights_
+            else:
+                first, last = bounds[order[i]], bounds[order[i] + 1]
+                i += 1
+                t, w, h, v = table, watched, hot, weights
+            rang = event(prior, work, run_length, row, columns, t, w, h, v, first, last)
+            if again:
+                continue
+            if small and target[j] < 0:
+                _append(held, int(head[HELD]), table, first, last)
                 head[HELD] += last - first
             if rang or (columns and row[EVENTS] >= head[RECOVERS]):
                 cursor[0], cursor[1] = j, i
@@ -177,22 +181,24 @@ def run(
     return DONE
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def _error_of(bins):
     """Σ|Σ w·(p − y)| over the bins, what chance shows, its variance, Σ w·p·(1 − p), Σ w."""
     error = chance = variance = spread = mass = 0.0
     for b in range(BINS):
         cell = bins[b * SUMS : (b + 1) * SUMS]
         error += abs(cell[SAYS] - cell[YES])
-        # the sum of what each forecast is off by itself is never less, and right for one alone
-        chance += min(MEAN_SIZE * np.sqrt(cell[VARIANCE]), 2.0 * cell[SPREAD])
+        # the mean of |y − p| is 2·p·(1 − p): of one event that is all, of rare ones nearly all
+        alone, normal = 2.0 * cell[SPREAD], MEAN_SIZE * np.sqrt(cell[VARIANCE])
+        one = cell[SPREAD] * cell[MASS] < 1.5 * cell[VARIANCE]
+        chance += alone if one else min(alone, normal)
         variance += cell[VARIANCE]
         spread += cell[SPREAD]
         mass += cell[MASS]
     return error, chance, variance, spread, mass
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def summarise(row, columns, head):
     """What is asked of all streams at once, from a whole row."""
     rest = row[columns:]

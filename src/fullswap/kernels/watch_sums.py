@@ -47,14 +47,14 @@ DATA = 3
 here."""
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def begin_sums(rest):
     """Nothing yet."""
     rest[:] = 0.0
     rest[WIDTH] = FEWEST
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def bin_of(p):
     """The bin of a forecast."""
     b = 0
@@ -63,7 +63,7 @@ def bin_of(p):
     return b
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def said_of(table, r, at, size):
     """What counts of a forecast and of its outcome: the yes, or the likeliest class."""
     if size == 1:
@@ -74,7 +74,7 @@ def said_of(table, r, at, size):
     return table[r, at + top], table[r, 2 * size + top]
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def add_bins(bins, table, at, size, first, last, work):
     """One event; returns Σ w and Σ w·(p − y) of the forecasts that there are."""
     weight = table[first, 3 * size] / (last - first)
@@ -104,7 +104,7 @@ def add_bins(bins, table, at, size, first, last, work):
     return mass, gap
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def watched_variance(table, size, first, last):
     """Variance of Σ w·y of an event, if what is watched of it is right."""
     weight, deviation = table[first, 3 * size] / (last - first), 0.0
@@ -115,7 +115,7 @@ def watched_variance(table, size, first, last):
     return deviation * deviation
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def merge_windows(windows):
     """Pairs become one: sums add up, the later end counts."""
     for k in range(MOST // 2):
@@ -129,7 +129,7 @@ def merge_windows(windows):
     windows[MOST // 2 * FIELDS :] = 0.0
 
 
-@kernel(error_model="numpy")
+@kernel(short=True, error_model="numpy")
 def add_sums(monitor, rest, table, size, first, last, work):
     """One event that the monitor has taken already."""
     mass, raw_gap = add_bins(rest[RAW:OURS], table, 0, size, first, last, work)

@@ -69,6 +69,7 @@ class Desk:
         self._free: list[int] = []
         self._stamp = 0
         self._values: tuple[int, Points] = (0, np.zeros(0))
+        self._free.extend(self._take(1).tolist())  # arrays that compiled code can look into
         self.add()
 
     # --- room ---------------------------------------------------------------------------------
@@ -127,6 +128,14 @@ class Desk:
     def head(self, slot: int) -> int:
         """Where the oldest forecast of the same event waits."""
         return int(self._notes[slot, desk.HEAD])
+
+    def heads(self, slots: Indices) -> Indices:
+        """``head`` for many; −1 where a place is −1."""
+        return np.where(slots < 0, -1, self._notes[slots, desk.HEAD])
+
+    def counts(self, heads: Indices) -> Indices:
+        """How many forecasts these events have that wait."""
+        return self._notes[heads, desk.COUNT]
 
     def siblings(self, head: int) -> list[int]:
         """Where all forecasts of an event wait, oldest first."""
@@ -198,7 +207,9 @@ class Desk:
     def resolve(self, heads: Indices, outcomes: Any, scales: Vector) -> None:
         """Learn the outcomes of events, each given by its oldest forecast, in this order."""
         rows = self.rows
-        released = [slot for head in heads.tolist() for slot in self.siblings(head)]
+        released = heads.tolist()
+        if (self.counts(heads) > 1).any():
+            released = [slot for head in released for slot in self.siblings(head)]
         progress = np.array([0, -1, self._stamp])
         values = np.ascontiguousarray(outcomes, dtype=np.float64)
         reason = events.NO_ROOM
@@ -210,8 +221,9 @@ class Desk:
             if reason == events.NO_ROOM:
                 rows.refine(stream)
         self._stamp = int(progress[desk.STAMP])
-        for head in heads.tolist():
-            self._forget(head)
+        if self._names:
+            for head in heads.tolist():
+                self._forget(head)
         self._free.extend(released)
 
     def drop(self, slot: int) -> None:

@@ -75,7 +75,10 @@ class LateRun:
         self._first = 0 if earlier is None else len(earlier.moments)
         if earlier is not None:
             moments = np.concatenate((earlier.moments, moments)) + self._first
-            streams = np.concatenate((earlier.streams, streams)) if len(streams) else streams
+            if len(rows) > 1:  # also where no row comes with these outcomes
+                streams = np.concatenate((earlier.streams, streams))
+            else:
+                streams = np.zeros(len(moments) if len(streams) else 0, np.int64)
         self._streams, self._moments, self._due = streams, moments, due_rows(moments)
         self._counts, self._crowds = np.zeros(len(rows.arena)), np.zeros(len(rows), np.int64)
         for stream, pending in waiting.items():

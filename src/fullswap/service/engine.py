@@ -213,5 +213,3 @@ class Engine(Listing):
             "INSERT OR IGNORE INTO sent VALUES (?)", own)).result()  # fmt: skip
         for (token,) in own:
             self.unsent.pop(token, None)
-
-

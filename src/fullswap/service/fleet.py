@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -146,26 +147,33 @@ class Fleet:
 
     # --- rows of the tables -------------------------------------------------------------------
 
-    def state(self, place: int) -> tuple[int, bytes, bytes, bytes]:
-        """Version, row, what waits and what was watched, of one stream."""
+    def state(self, place: int) -> tuple[int, int, bytes, bytes, bytes]:
+        """Version and checksum; row, what waits and what was watched, of one stream."""
         slots = list(self.desk.waiting(place))[::-1]
         tickets = b""
         if slots:
             own = self.desk.tickets(slots)
             records = [tuple(self.held[slot]) for slot in slots]
             tickets = encode(Waiting(packed(own.notes), packed(own.plays), records))  # type: ignore[arg-type]
-        return STATE, self.rows.row(place).astype("<f8").tobytes(), tickets, self.watch.dump(place)
+        row = self.rows.row(place).astype("<f8").tobytes()
+        watch = self.watch.dump(place)
+        return STATE, _checksum(row, tickets, watch), row, tickets, watch
 
-    def restore(self, place: int, state: int, row: bytes, tickets: bytes, watch: bytes) -> None:
+    def restore(
+        self, place: int, state: int, checksum: int, row: bytes, tickets: bytes, watch: bytes
+    ) -> None:  # fmt: skip
         """What ``state`` gave, for a blank stream."""
         if state != STATE:
             raise ValueError(
                 f"folder must have states of version {STATE}, got {state}: start the version of "
                 "fullswap that wrote it, export, and replay the log"
             )
-        own = np.frombuffer(row, dtype="<f8").astype(np.float64)
-        self.rows.kind.check(own)
-        self.rows.put(place, own)
+        if checksum != _checksum(row, tickets, watch):
+            raise ValueError(
+                f"folder must be as it was written, got damage in stream {self.names[place]!r}: "
+                "restore a backup"
+            )
+        self.rows.put(place, np.frombuffer(row, dtype="<f8").astype(np.float64))
         if tickets:
             waiting = decode_waiting(tickets)
             self.put(
@@ -182,6 +190,14 @@ class Fleet:
         slots = self.desk.put(places, Tickets(notes, plays), [one.event for one in held])
         self.held.update(zip(slots.tolist(), held, strict=True))
         return slots
+
+
+def _checksum(*parts: bytes) -> int:
+    """Tells of accidents; whoever can write the folder is trusted."""
+    total = 0
+    for part in parts:
+        total = zlib.crc32(part, total)
+    return total
 
 
 def _answer(stored: Any) -> Issued:
@@ -220,4 +236,3 @@ def answers_of(made: Made, ids: list[str]) -> list[Issued]:
             shares = [share for share in shares if share > 0]
         answers.append(Issued(name, issued[k], means[k], own, shares))
     return answers
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +12,11 @@ from fullswap.service.index import said_of
 from fullswap.service.messages import ForecastItem, Issued, Refusal
 from fullswap.service.problems import Refused
 from fullswap.service.records import Forecasts, encode, packed
+from fullswap.service.resolving import OWN
 
 if TYPE_CHECKING:
     from fullswap.service.engine import Engine
 
-OWN = re.compile(r"fs-(\d{1,18})-(\d{1,18})")
-"""Ids that the service gives out: number of the stream, number of the forecast."""
 Answer = Issued | Refusal
 
 

@@ -139,8 +139,7 @@ class Index:
 
     def all_streams(self) -> Iterable[Any]:
         """Rows of the tables, in the order of numbers."""
-        query = "SELECT no, name, spec, created, seq, state, row, tickets, watch FROM streams"
-        return self._tables.execute(f"{query} ORDER BY no")
+        return self._tables.execute("SELECT * FROM streams ORDER BY no")
 
     def all_specs(self) -> list[Any]:
         """Specs in the order of numbers."""

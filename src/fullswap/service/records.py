@@ -106,4 +106,3 @@ class Waiting(Struct, array_like=True):
 
 
 decode_waiting = msgspec.msgpack.Decoder(Waiting).decode
-

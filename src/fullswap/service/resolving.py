@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from fullswap.forecasting.inputs import scale_of
-from fullswap.service.fleet import Fleet
+from fullswap.service.fleet import Fleet, Held
 from fullswap.service.index import Place
 from fullswap.service.messages import OutcomeItem, Refusal, Settled
 from fullswap.service.problems import Refused
@@ -17,6 +18,9 @@ from fullswap.service.records import Dropped, Outcomes, encode, packed
 if TYPE_CHECKING:
     from fullswap.service.engine import Engine
 
+PREFIX = "fs-"
+OWN = re.compile(r"fs-(\d{1,18})-(\d{1,18})")
+"""Ids that the service gives out: number of the stream, number of the forecast."""
 LEARNT, KNOWN, DROPPED = "learnt", "known", "dropped"
 _JSON = msgspec.json.Encoder().encode
 _PACK = msgspec.msgpack.Encoder().encode
@@ -29,6 +33,16 @@ class Due(NamedTuple):
     place: int
     head: int
     """Where its oldest forecast waits."""
+
+
+class Found(NamedTuple):
+    """A forecast that a client named."""
+
+    fleet: Fleet
+    place: int
+    head: int
+    """Where the oldest forecast of its event waits; −1: it has its outcome, or was never made."""
+    name: Place
 
 
 class Batch:
@@ -69,11 +83,9 @@ class Reported:
         self._batches: dict[int, Batch] = {}
         self._settling: dict[tuple[int, int], Any] = {}
         """(Fleet, place at the desk) ↦ outcome, of events that this batch resolves."""
-        ids = {item.id for item in items if type(item) is OutcomeItem and item.id is not None}
-        self._places = engine.index.find_ids({one for one in ids if not one.startswith("fs-")})
-        self._places.update(
-            {one: place for one in ids if (place := place_of(one)) is not None}
-        )
+        self._places = self._find([
+            item.id for item in items if type(item) is OutcomeItem and item.id is not None
+        ])  # fmt: skip
         for turn, item in enumerate(items):
             if type(item) is Refusal:
                 self.answers[turn] = item
@@ -83,6 +95,27 @@ class Reported:
                 self.answers[turn] = self._take(item)
             except Refused as refused:
                 self.answers[turn] = refused.answer
+
+    def _find(self, ids: list[str]) -> dict[str, Found]:
+        """Where the forecasts of these ids are; unknown ones are left out."""
+        engine, by_fleet = self._engine, {}
+        places = engine.index.find_ids({one for one in ids if not one.startswith(PREFIX)})
+        places.update({one: place for one in ids if (place := place_of(one)) is not None})
+        found = {}
+        for one, place in places.items():
+            stream = engine.by_no.get(place[0])
+            if stream is not None:
+                by_fleet.setdefault(stream[0].no, []).append((one, place, stream[1]))
+        for no, own in by_fleet.items():
+            fleet = engine.fleets[no]
+            slots = fleet.desk.find_all(
+                np.array([where for _, _, where in own]),
+                np.array([place[1] for _, place, _ in own]),
+            )
+            heads = fleet.desk.heads(slots)
+            for (one, place, where), head in zip(own, heads.tolist(), strict=True):
+                found[one] = Found(fleet, where, head, place)
+        return found
 
     @property
     def entries(self) -> list[bytes]:
@@ -127,16 +160,15 @@ class Reported:
         return self._take_event(item, item.event)
 
     def _take_id(self, item: OutcomeItem, name: str) -> Settled:
-        engine, place = self._engine, self._places.get(name)
-        if place is None or place[0] not in engine.by_no:
+        found = self._places.get(name)
+        if found is None:
             raise Refused("unknown-id", f"id must be that of a forecast, got {name!r}")
-        fleet, own = engine.by_no[place[0]]
+        fleet, own, head, place = found
         if item.stream is not None and item.stream != fleet.names[own]:
             raise Refused("conflict", f"id {name!r} belongs to another stream than {item.stream!r}")
-        slot = fleet.desk.find(own, place[1])
-        if slot < 0:
+        if head < 0:
             return Settled(name, self._compare(fleet, place, item))
-        return Settled(name, self._resolve(Due(fleet, own, fleet.desk.head(slot)), item))
+        return Settled(name, self._resolve(Due(fleet, own, head), item))
 
     def _take_event(self, item: OutcomeItem, event: str) -> Settled:
         engine = self._engine
@@ -201,7 +233,9 @@ class Reported:
         if token not in self._settling:
             return False
         if self._settling[token] != self._value(due.fleet, item):
-            raise Refused("conflict", "outcome must not contradict the one that was reported before")
+            raise Refused(
+                "conflict", "outcome must not contradict the one that was reported before"
+            )
         return True
 
     def _compare(self, fleet: Fleet, place: Place, item: OutcomeItem) -> str:
@@ -241,8 +275,6 @@ class Reported:
 
 def place_of(name: str) -> Place | None:
     """Stream and number of an id that the service gave out."""
-    from fullswap.service.forecasting import OWN
-
     found = OWN.fullmatch(name)
     return None if found is None else (int(found[1]), int(found[2]))
 
@@ -254,35 +286,50 @@ def settle(
 
     ``outcomes`` None: they will never come.
     """
-    desk, index = fleet.desk, engine.index
-    heads = [desk.head(slot) for slot in slots.tolist()]
-    groups = [desk.siblings(head) for head in heads]
-    texts = [None] * len(heads) if outcomes is None else [
-        _JSON(outcome).decode() for outcome in outcomes.tolist()
-    ]  # fmt: skip
-    said, ours = [], []
-    for place, own, text in zip(places.tolist(), groups, texts, strict=True):
-        no = fleet.nos[place]
-        for slot in own:
-            held, number = fleet.held.pop(slot), desk.number(slot)
-            answer = held.answer
-            body = _PACK((held.p, answer.issued, answer.mean, answer.points, answer.weights))
-            index.add((no, number, held.time, now, held.id, held.event, text, body))
-            said.append(fleet.said(held.p))
-            ours.append(answer.mean)
-            if held.event is not None:
-                engine.forget_event(held.event, no)
+    desk = fleet.desk
+    heads = desk.heads(slots)
+    counts = desk.counts(heads)
+    alone = bool((counts == 1).all())
+    groups = heads[:, None].tolist() if alone else [desk.siblings(head) for head in heads.tolist()]
+    own = [slot for group in groups for slot in group]
+    held = [fleet.held.pop(slot) for slot in own]
+    nos = [fleet.nos[place] for place in places.tolist()]
+    owners = nos if alone else np.repeat(nos, counts).tolist()
+    texts: list[str | None] = [None] * len(groups)
+    if outcomes is not None:
+        texts = [_text(outcome) for outcome in outcomes.tolist()]
+    shown = texts if alone else [texts[k] for k, group in enumerate(groups) for _ in group]
+    numbers = desk.tickets(own).notes[:, 0].tolist()
+    _write(engine, owners, numbers, held, shown, now)
     fleet.last[places] = now
     if outcomes is None:
-        for own in groups:
-            for slot in own[::-1]:
-                desk.drop(slot)
+        for slot in reversed(own):
+            desk.drop(slot)
         return
-    desk.resolve(np.array(heads, np.int64), outcomes, scales)
-    counts = np.array([len(own) for own in groups])
-    bounds = None if (counts == 1).all() else np.concatenate(([0], np.cumsum(counts)))
+    desk.resolve(heads, outcomes, scales)
+    said, ours = [fleet.said(one.p) for one in held], [one.answer.mean for one in held]
+    bounds = None if alone else np.concatenate(([0], np.cumsum(counts)))
     began = fleet.watch.take(
         places, *fleet.watched(said, ours, outcomes), scales, np.full(len(heads), now), bounds
     )
     for place, alarm in began:
         engine.note_alarm(fleet, place, alarm)
+
+
+def _write(
+    engine: Engine, nos: list[int], numbers: list[int], held: list[Held], texts: list[Any],
+    now: float,
+) -> None:  # fmt: skip
+    """Note what became of forecasts."""
+    add = engine.index.add
+    for no, number, one, text in zip(nos, numbers, held, texts, strict=True):
+        answer = one.answer
+        body = _PACK((one.p, answer.issued, answer.mean, answer.points, answer.weights))
+        add((no, number, one.time, now, one.id, one.event, text, body))
+        if one.event is not None:
+            engine.forget_event(one.event, no)
+
+
+def _text(outcome: Any) -> str:
+    """An outcome as JSON."""
+    return "1.0" if outcome == 1.0 else "0.0" if outcome == 0.0 else _JSON(outcome).decode()

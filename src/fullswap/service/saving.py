@@ -31,7 +31,7 @@ STREAMS_AT_ONCE = 256
 """Streams that are written in one go."""
 LOW, HIGH = 2**25, 2**28
 """Bytes of the journal from which on streams are written, and from which on in earnest."""
-PUT = "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT = "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Saving:
@@ -82,7 +82,9 @@ class Saving:
         if len(index.rows) + len(index.ids) >= ROWS_AT_ONCE:
             self._hand_rows()
         if self._journal.bytes > LOW and len(self._flying) < 4:
-            self._hand_streams(max(STREAMS_AT_ONCE // 4, items * (1 + (self._journal.bytes > HIGH))))
+            self._hand_streams(
+                max(STREAMS_AT_ONCE // 4, items * (1 + (self._journal.bytes > HIGH)))
+            )
 
     def rest(self) -> bool:
         """Nothing else is to do: write some more; whether anything is left."""
@@ -141,8 +143,8 @@ class Saving:
         for no in nos:
             del self._dirty[no]
             fleet, place = engine.by_no[no]
-            name, created = fleet.names[place], fleet.created[place]
-            rows.append((no, name, fleet.no, created, seq, *fleet.state(place)))
+            about = fleet.names[place], fleet.no, fleet.created[place], float(fleet.last[place])
+            rows.append((no, *about, seq, *fleet.state(place)))
         future = engine.keeper.submit(lambda tables: tables.executemany(PUT, rows))
         self._flying.append((future, first, None, nos))
 
@@ -229,21 +231,21 @@ class Saving:
         for no, name, body, seed in engine.index.all_specs():
             engine.add_fleet(Fleet(no, name, msgspec.json.decode(body, type=SpecBody), int(seed)))
         saved = {}
-        for no, name, spec, created, seq, *state in engine.index.all_streams():
+        for no, name, spec, created, last, seq, *state in engine.index.all_streams():
             fleet = engine.fleets[spec]
             engine.begin(fleet, no, name)
             place = len(fleet) - 1
-            fleet.created[place] = created
+            fleet.created[place], fleet.last[place] = created, last
             fleet.restore(place, *state)
             saved[no] = seq
             for slot in fleet.desk.waiting(place):
                 if (event := fleet.held[slot].event) is not None:
                     engine.where.setdefault(event, {})[no] = None
-            for alarm in fleet.watch.detail(place)["alarms"]:
-                if not (alarm["acknowledged"] or alarm["recovered"]):
-                    engine.note_alarm(fleet, place, alarm)
         for fleet in engine.fleets.values():
             fleet.rows.compact()
+            ringing = np.flatnonzero(fleet.watch.columns()["alarm"] > 0).tolist()
+            for place, row in zip(ringing, fleet.watch.rows(ringing), strict=True):
+                engine.note_alarm(fleet, place, row["alarm"])
         return saved
 
     def redo(

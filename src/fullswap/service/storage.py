@@ -31,8 +31,8 @@ CREATE TABLE IF NOT EXISTS specs (
 );
 CREATE TABLE IF NOT EXISTS streams (
     no INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, spec INTEGER NOT NULL, created REAL,
-    seq INTEGER NOT NULL, state INTEGER NOT NULL, row BLOB NOT NULL, tickets BLOB NOT NULL,
-    watch BLOB NOT NULL
+    last REAL, seq INTEGER NOT NULL, state INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    row BLOB NOT NULL, tickets BLOB NOT NULL, watch BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS history (
     stream INTEGER, n INTEGER, time REAL, resolved REAL, id TEXT, event TEXT, outcome TEXT,
@@ -166,4 +166,3 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Points
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.checking.evidence_rows import best_flaw, log10_most, log10_now
 from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.monitor_settings import Settings
@@ -51,7 +51,8 @@ class Watch:
     Forecasts are tallied in 15 bins, narrower towards 0 and 1; of more than two classes it is the
     probability of the likeliest one, against whether it came. The error is the mean of |said −
     happened| over the bins. What chance alone would show is Σ √(2/π)·sd over them, sd² = Σ p·(1 −
-    p) as of calibrated forecasts, and no more than Σ 2·p·(1 − p), which is exact for one forecast.
+    p) as of calibrated forecasts; of one event, and at most, it is Σ 2·p·(1 − p). The certain
+    error is what is beyond chance where the evidence has been 20 : 1 or more, else 0.
 
     Evidence and alarms are those of a ``Monitor`` with the events of this stream alone.
 
@@ -129,17 +130,18 @@ class Watch:
         events = read_events(
             self.classes, len(self), places, said, ours, outcomes, weights, times, bounds
         )
-        self._entries.make_room(events)
+        target = self._entries.make_room(events)
         cursor: Indices = np.zeros(2, np.int64)
         begun = []
-        while (what := self._entries.run(events, cursor)) != DONE:
+        while (what := self._entries.run(events, target, cursor)) != DONE:
             place, event = int(events.touched[cursor[0]]), int(events.order[cursor[1] - 1])
             time = float(events.times[event])
             if what != RANG:
                 self._alarms[place][-1].recover(time)
                 self._note(place)
-            elif self._rang(place, time):
+            elif self._rang(place, time, self._entries.current(events, target, cursor)):
                 begun.append((event, place, self._alarms[place][-1].to_dict(self.run_length)))
+        self._entries.finish(events, target)
         begun.sort(key=lambda entry: entry[0])
         return [(place, alarm) for _, place, alarm in begun]
 
@@ -149,21 +151,20 @@ class Watch:
 
     # --- alarms -----------------------------------------------------------------------------------
 
-    def _rang(self, place: int, time: float) -> bool:
-        """The monitor of a stream rang, right now; whether an alarm begins."""
-        row = self._entries.current(place)
+    def _rang(self, place: int, time: float, row: Vector) -> bool:
+        """The monitor of a stream rang, as its row says; whether an alarm begins."""
         monitor, rest = row[: self._entries.columns], row[self._entries.columns :]
         alarm = Alarm.of_row(monitor, self.classes, self.run_length)
+        windows = windows_of(rest)
+        since = time_of(alarm.since, windows[:, SHOWN], windows[:, TIME], float(rest[BEGAN]))
         kept = self._alarms.setdefault(place, [])
         active = kept[-1] if kept and kept[-1].active else None
         if active is not None and not active.is_other(alarm.since):
-            active.ring(alarm.at, alarm.since)
+            active.ring(alarm.at, alarm.since, since)
             self._note(place)
             return False
         if active is not None:
             active.recover(time)
-        windows = windows_of(rest)
-        since = time_of(alarm.since, windows[:, SHOWN], windows[:, TIME], float(rest[BEGAN]))
         self._heads[place, ALARMS_BEGUN] += 1
         number = int(self._heads[place, ALARMS_BEGUN])
         begun = first_ring(number, alarm, time, since)
@@ -205,7 +206,7 @@ class Watch:
         if not self.run_length:
             now, most = np.full(len(heads), np.nan), np.full(len(heads), np.nan)
         return {
-            "certain": certain_of(heads),
+            "certain": certain_of(heads, self.run_length > 0),
             "error": heads[:, ERROR].copy(),
             "evidence": now,
             "evidence_most": most,
@@ -221,7 +222,7 @@ class Watch:
         """What one line says of a stream, for each of these."""
         own = checks.indices("places", places, len(self))
         heads = self._heads[own]
-        certain, strong = certain_of(heads), strong_of(heads)
+        certain, strong = certain_of(heads, self.run_length > 0), strong_of(heads)
         codes = verdicts_of(heads, self.classes, self.tolerance, self.run_length > 0)
         return [
             self._line(int(place), WORDS[codes[k]], float(certain[k]), bool(strong[k]))

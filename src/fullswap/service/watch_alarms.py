@@ -55,9 +55,15 @@ class Episode(Struct, forbid_unknown_fields=True):
         """Events at which it is over, if it does not ring again."""
         return self.last + self.quiet
 
-    def ring(self, at: int, since: int) -> None:
-        """It rang again."""
+    def ring(self, at: int, since: int, since_time: float | None) -> None:
+        """It rang again; what began before the last ring is the same flaw, and older than thought.
+
+        So does ``checking.monitor_alarm.note`` have it.
+        """
         self.quiet = _quiet(at - max(since, self.last))
+        if since < self.since:
+            self.since = since
+            self.since_time = None if since_time is None else min(since_time, self.time)
         self.last = at
         self.rings += 1
 

@@ -84,8 +84,6 @@ def _reliability(sums: Vector) -> list[dict[str, float]]:
 
     Weights and shared outcomes: with as many trials as have the same variance.
     """
-    from scipy.stats import binom
-
     bins = sums.reshape(BINS, SUMS)
     bins = bins[bins[:, MASS] > 0]
     mass, p = bins[:, MASS], np.clip(bins[:, SAYS] / bins[:, MASS], 0.0, 1.0)
@@ -93,11 +91,20 @@ def _reliability(sums: Vector) -> list[dict[str, float]]:
     trials = np.ones(len(bins))
     np.divide(bins[:, SPREAD] * mass, bins[:, VARIANCE], out=trials, where=varies)
     trials = np.maximum(np.rint(trials), 1.0)
-    low = np.where(varies, binom.ppf((1 - LEVEL) / 2, trials, p) / trials, p)
-    high = np.where(varies, binom.ppf((1 + LEVEL) / 2, trials, p) / trials, p)
+    low = np.where(varies, _quantile((1 - LEVEL) / 2, trials, p) / trials, p)
+    high = np.where(varies, _quantile((1 + LEVEL) / 2, trials, p) / trials, p)
     columns = (p, bins[:, YES] / mass, mass, low, high)
     names = ("p", "happened", "n", "low", "high")
     return [
         dict(zip(names, row, strict=True))
         for row in zip(*(column.tolist() for column in columns), strict=True)
     ]
+
+
+def _quantile(level: float, trials: Vector, p: Vector) -> Vector:
+    """Smallest number of hits that binomials stay below or at with this chance."""
+    from scipy.special import bdtr, bdtrik  # scipy.stats takes a second to load
+
+    hits = np.ceil(np.nan_to_num(bdtrik(level, trials, p)))
+    fewer = np.maximum(hits - 1, 0.0)
+    return np.asarray(np.where(bdtr(fewer, trials.astype(np.int64), p) >= level, fewer, hits))

@@ -29,14 +29,10 @@ from fullswap.kernels.watch import (
     RECOVERS,
     SOME,
     WHOLE,
-    begin_row,
-    revive,
-    revive_all,
     run,
-    summarise,
 )
 from fullswap.kernels.watch_sums import DATA, REST
-from fullswap.service.watch_input import Events
+from fullswap.service.watch_input import Events, no_events
 from fullswap.service.watch_pools import Pool
 from fullswap.service.watch_state import check_list, check_row
 
@@ -118,75 +114,76 @@ class Entries:
 
     # --- events -----------------------------------------------------------------------------------
 
-    def run(self, events: Events, cursor: Indices) -> int:
-        """Go on with these events from the cursor, as ``kernels.watch.run`` says."""
-        s = self._settings
-        what: int = run(
-            s.prior, s.work, self._run_length, self.columns, self.heads, self._level, self._slot,
-            self._few.blocks, self._some.blocks, self._whole.blocks, self._scratch,
-            events.touched, events.starts, events.order, events.table, events.watched, events.hot,
-            events.weights, events.bounds, cursor,
-        )  # fmt: skip
-        return what
+    def make_room(self, events: Events) -> Indices:
+        """Longer lists for streams that need them now; rows for those that have too many forecasts.
 
-    def make_room(self, events: Events) -> None:
-        """Longer lists, or whole rows, for streams that need them now."""
+        Returns the row of each stream that gets one, −1 for the others.
+        """
         touched = events.touched
         after = self.heads[touched, HELD] + events.rows
         wanted = np.where(after > self._capacity[SOME], WHOLE, SOME)
         wanted[after <= self._capacity[FEW]] = FEW
         wanted[wanted <= self._level[touched]] = EMPTY  # they have it, or more
+        target = np.full(len(touched), -1)
+        if not wanted.any():
+            return target
         moved = {to: touched[wanted == to] for to in (FEW, SOME, WHOLE)}
         # memory is taken before anything changes
         slots = {to: self._pool(to).reserve(len(own)) for to, own in moved.items()}
-        for to, own in moved.items():
-            for before in range(to):
-                self._move(to, before, own, slots[to])
+        longer = self._level[moved[SOME]] == FEW
+        old = self._slot[moved[SOME][longer]]
+        lists = self._few.blocks
+        self._some.blocks[slots[SOME][longer], : lists.shape[1]] = lists[old]
+        self._few.release(old)
+        for to in (FEW, SOME):
+            self._level[moved[to]], self._slot[moved[to]] = to, slots[to]
+        target[wanted == WHOLE] = slots[WHOLE]
+        return target
 
-    def _move(self, to: int, before: int, places: Indices, slots: Indices) -> None:
-        """Those of these streams that are at the level ``before`` go to another."""
-        own = self._level[places] == before
-        places, slots = places[own], slots[own]
-        if not len(places):
+    def run(self, events: Events, target: Indices, cursor: Indices) -> int:
+        """Go on with these events from the cursor, as ``kernels.watch.run`` says."""
+        s = self._settings
+        what: int = run(
+            s.prior, s.work, self._run_length, self.columns, self.heads, self._level, self._slot,
+            target, self._few.blocks, self._some.blocks, self._whole.blocks, self._scratch,
+            events.touched, events.starts, events.order, events.table, events.watched, events.hot,
+            events.weights, events.bounds, cursor,
+        )  # fmt: skip
+        return what
+
+    def finish(self, events: Events, target: Indices) -> None:
+        """Streams that got a row need their list no more."""
+        own = target >= 0
+        if not own.any():
             return
-        old, s = self._slot[places], self._settings
-        if before != EMPTY:
-            lists = self._pool(before).blocks
-            if to == WHOLE:
-                counts = self.heads[places, HELD].astype(np.int64)
-                revive_all(
-                    s.prior, s.work, self._run_length, self.columns, lists, old, counts,
-                    self._whole.blocks, slots,
-                )  # fmt: skip
-                self.heads[places, HELD] = 0.0
-            else:
-                self._pool(to).blocks[slots, : lists.shape[1]] = lists[old]
-            self._pool(before).release(old)
-        elif to == WHOLE:
-            begin_row(self._scratch, self.columns, len(s.prior))
-            self._whole.blocks[slots] = self._scratch
-        self._level[places], self._slot[places] = to, slots
+        places = events.touched[own]
+        for level in (FEW, SOME):
+            self._pool(level).release(self._slot[places[self._level[places] == level]])
+        self._level[places], self._slot[places] = WHOLE, target[own]
+        self.heads[places, HELD] = 0.0
 
-    def current(self, place: int) -> Vector:
+    def current(self, events: Events, target: Indices, cursor: Indices) -> Vector:
         """The whole row of the stream at which ``run`` stopped."""
-        return self._row_at(place) if self._level[place] == WHOLE else self._scratch
+        place, row = int(events.touched[cursor[0]]), int(target[cursor[0]])
+        if row < 0 and self._level[place] < WHOLE:
+            return self._scratch
+        return self._row_at(row if row >= 0 else int(self._slot[place]))
 
     def row(self, place: int) -> Vector:
         """The whole row of a stream; the next one asked for may lie in its place."""
         if self._level[place] == WHOLE:
-            return self._row_at(place)
-        s = self._settings
-        if self._level[place] == EMPTY:
-            begin_row(self._scratch, self.columns, len(s.prior))
-        else:
-            held = self._pool(int(self._level[place])).blocks[self._slot[place]]
-            count = int(self.heads[place, HELD])
-            revive(s.prior, s.work, self._run_length, self._scratch, self.columns, held, count)
+            return self._row_at(int(self._slot[place]))
+        self._renew(place)
         return self._scratch
 
-    def _row_at(self, place: int) -> Vector:
-        row: Vector = self._whole.blocks[self._slot[place]]
+    def _row_at(self, slot: int) -> Vector:
+        row: Vector = self._whole.blocks[slot]
         return row
+
+    def _renew(self, place: int) -> None:
+        """Work out the head of a stream, and its row if it is a list."""
+        nothing = no_events(place, self._width)
+        self.run(nothing, np.full(1, -1), np.zeros(2, np.int64))
 
     # --- saved state ------------------------------------------------------------------------------
 
@@ -212,4 +209,4 @@ class Entries:
         self._level[place], self._slot[place] = level, slots[0]
         self._pool(level).blocks[slots[0], : len(numbers)] = numbers
         self.heads[place, HELD] = 0.0 if whole else len(numbers)
-        summarise(self.row(place), self.columns, self.heads[place])
+        self._renew(place)

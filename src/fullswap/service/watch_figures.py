@@ -32,7 +32,7 @@ WORDS = (*VERDICTS, NOT_WATCHED)
 """Verdicts by their codes."""
 
 
-def certain_of(heads: Points) -> Vector:
+def size_of(heads: Points) -> Vector:
     """The error without the part that chance explains, pooled or over time, whichever is more.
 
     As ``checking.verdict.size_of``: squares of an error and of its noise add up, so √(error² −
@@ -44,6 +44,18 @@ def certain_of(heads: Points) -> Vector:
     clear = error > heads[:, HIGH]
     root = np.sqrt(np.maximum(error**2 - chance**2, 0.0))
     return np.maximum(np.where(clear, root, pooled), heads[:, OVER_TIME])
+
+
+def certain_of(heads: Points, watched: bool) -> Vector:
+    """The same where the evidence is strong, else 0: nothing is certain.
+
+    Among many streams those that have seen least show the largest errors, by chance: sorted by size
+    alone they would always lead. Without a monitor, where the error is above what chance shows one
+    time in twenty.
+    """
+    sure = strong_of(heads) if watched else heads[:, ERROR] > heads[:, HIGH]
+    size = size_of(heads)
+    return np.where(sure | np.isnan(size), size, 0.0)
 
 
 def smallest_seen_of(heads: Points, classes: int) -> Vector:
@@ -66,8 +78,7 @@ def smallest_seen_of(heads: Points, classes: int) -> Vector:
 
 def strong_of(heads: Points) -> np.ndarray:
     """Whether calibrated forecasts come to such a record one time in twenty at most."""
-    most = np.log10(heads[:, MOST_]) + heads[:, MOST_SCALE_] * STEP_LOG
-    return np.asarray((most >= math.log10(LINE)) | (heads[:, IMPOSSIBLE_] > 0))
+    return np.asarray((evidence_of(heads)[1] >= math.log10(LINE)) | (heads[:, IMPOSSIBLE_] > 0))
 
 
 def evidence_of(heads: Points) -> tuple[Vector, Vector]:
@@ -81,6 +92,6 @@ def verdicts_of(heads: Points, classes: int, tolerance: float, watched: bool) ->
     if not watched:
         return np.full(len(heads), WORDS.index(NOT_WATCHED))
     code = {word: WORDS.index(word) for word in WORDS}
-    size = np.where(certain_of(heads) > tolerance, code[MISCALIBRATED], code[LITTLE])
+    size = np.where(size_of(heads) > tolerance, code[MISCALIBRATED], code[LITTLE])
     could = smallest_seen_of(heads, classes) <= tolerance
     return np.where(strong_of(heads), size, np.where(could, code[NO_EVIDENCE], code[TOO_LITTLE]))

@@ -14,6 +14,7 @@ from fullswap.kernels.watch_sums import DATA
 
 LARGEST = 1e15
 """Of a time, in seconds."""
+_NONE: Indices = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,15 @@ class Events:
     order: Indices
     rows: Indices
     """Forecasts of each stream in ``touched``."""
+
+
+def no_events(place: int, width: int) -> Events:
+    """None, of one stream; ``width`` columns has the table."""
+    size, none = (width - DATA) // 3, np.zeros(0)
+    return Events(
+        _NONE, np.zeros((0, width)), np.zeros((0, size)), none, none, none, _NONE,
+        np.array([place]), np.zeros(2, np.int64), _NONE, np.zeros(1, np.int64),
+    )  # fmt: skip
 
 
 def read_events(
