@@ -102,3 +102,13 @@ def test_the_extra_is_named(refused, tmp_path, monkeypatch):
     assert refused(tmp_path) == (
         2, "fullswap serve: the service needs its extra: pip install 'fullswap[serve]'\n"
     )  # fmt: skip
+
+
+def test_a_folder_is_served_once(refused, tmp_path):
+    service = pytest.importorskip("fullswap.service.service")
+    kept = service.Service.open(tmp_path)
+    try:
+        code, err = refused(tmp_path, "--port", 0)
+        assert code == 1 and str(tmp_path) in err
+    finally:
+        kept.close()

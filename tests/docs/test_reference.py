@@ -14,7 +14,7 @@ from docs.blocks import ROOT
 REFERENCE = ROOT / "docs" / "reference"
 DIRECTIVE = re.compile(r"^\.\. auto(module|class|function):: ([\w.]+)", re.MULTILINE)
 BESIDE = (
-    "fullswap.certificates", "fullswap.inputs", "fullswap.integrations.river",
+    "fullswap.certificates", "fullswap.client", "fullswap.inputs", "fullswap.integrations.river",
     "fullswap.integrations.sklearn", "fullswap.replay",
 )  # fmt: skip
 """Public too, though not among the names of the package itself."""

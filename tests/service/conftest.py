@@ -17,6 +17,7 @@ from fullswap.service.bounds import Bounds  # noqa: E402
 from fullswap.service.gate import Desk  # noqa: E402
 from fullswap.service.limits import Limits  # noqa: E402
 from fullswap.service.logs import Log  # noqa: E402
+from fullswap.service.messages import ForecastItem, OutcomeItem  # noqa: E402
 from fullswap.service.server import Server, listen, uvicorn_config  # noqa: E402
 from fullswap.service.tokens import TokenFile, create_token  # noqa: E402
 from service.fake import FakeService  # noqa: E402
@@ -129,7 +130,12 @@ def site(service, folder, *, limits=None, bounds=None, loopback=True, level="inf
 def any_site(request, tmp_path_factory):
     """The same for both: tests that change nothing which others mind."""
     folder = tmp_path_factory.mktemp("kept")
-    with site(SERVICES[request.param].open(folder, Limits()), folder) as made:
+    service = SERVICES[request.param].open(folder, Limits())
+    # once, and with patience: what is compiled at first use takes some seconds
+    service.forecasts([ForecastItem("warm", id="warm", p=0.5)]).result(110)
+    service.outcomes([OutcomeItem(1, id="warm")]).result(110)
+    service.ask(lambda engine: (engine.streams(), engine.delete("warm"))).result(110)
+    with site(service, folder) as made:
         yield made
 
 

@@ -43,7 +43,7 @@ class FakeEngine:
         if not 0 < len(item.stream) <= self.limits.name:
             return refusal("invalid", "stream must have 1 to 200 characters")
         if item.spec is not None and item.spec not in self.kept_specs:
-            return refusal("unknown_spec", "spec must exist")
+            return refusal("unknown-spec", "spec must exist")
         if isinstance(item.p, int | float) and not 0 <= item.p <= 1:
             return refusal("invalid", "p must lie in [0, 1]")
         number = item.id or uuid.uuid4().hex
@@ -63,7 +63,7 @@ class FakeEngine:
             return refusal("invalid", "id must be given")
         row = self.forecast.get(item.id)
         if row is None:
-            return refusal("unknown_id", "there is no such forecast")
+            return refusal("unknown-id", "there is no such forecast")
         if row["resolved"] is not None:
             return Settled(item.id, "known")
         row.update(outcome=item.outcome, resolved=time.time())
@@ -141,6 +141,8 @@ class FakeEngine:
         return list(reversed(self.kept_alarms.values()))
 
     def export(self, stream, after, limit):
+        if stream is not None and stream not in self._names():
+            raise KeyError(stream)
         rows = [row for row in self.forecast.values() if stream in (None, row["stream"])]
         page = rows[after : after + limit]
         return page, after + limit if after + limit < len(rows) else None
@@ -150,7 +152,7 @@ class FakeEngine:
         return {**status, "streams": len(self._names()), "recovered": 0}
 
     def numbers(self):
-        return {"commits_total": self.computed, "streams": len(self._names())}
+        return {"commits_total": self.computed, "streams": len(self._names()), "pending": 0}
 
     def alarms_to_send(self):
         return list(self.unsent)

@@ -91,7 +91,7 @@ def test_without_tokens_local_names_are_fine(any_site, host):
 def test_without_tokens_foreign_names_are_refused(any_site, host):
     for path in ("/v1/streams", "/", "/healthz"):
         answer = any_site.ask("GET", path, headers={"Host": host})
-        assert answer.status == 403 and answer.code == "foreign_host"
+        assert answer.status == 403 and answer.code == "foreign-host"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_without_tokens_foreign_names_are_refused(any_site, host):
 )
 def test_without_tokens_pages_from_elsewhere_are_refused(any_site, origin):
     answer = any_site.ask("GET", "/v1/streams", headers={"Origin": origin})
-    assert answer.status == 403 and answer.code == "foreign_origin"
+    assert answer.status == 403 and answer.code == "foreign-origin"
 
 
 def test_its_own_page_may_ask(any_site):

@@ -48,7 +48,7 @@ def test_a_bad_item_stands_in_its_place_and_harms_no_other(any_site):
     got = answer.json()["items"]
     assert answer.status == 200 and len(got) == len(items)
     assert (got[0]["id"], got[-1]["id"]) == ("m0", "m1")
-    assert all(one["error"]["code"] == "invalid" for one in got[1:-1])
+    assert all(one["error"]["code"] == "bad-item" for one in got[1:-1])
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_malformed_bodies_are_refused_whole(any_site, body):
         answer = any_site.ask("POST", path, body, {"Content-Type": "application/json"})
         assert answer.status in (400, 200)
         if answer.status == 200:  # one item that is nested too deeply
-            assert answer.json()["items"][0]["error"]["code"] == "invalid"
+            assert answer.json()["items"][0]["error"]["code"] == "bad-item"
         else:
             assert answer.code == "invalid" and answer.json()["error"]["message"]
 
@@ -89,7 +89,7 @@ def test_only_json_is_read(any_site, headers):
     for method, path in (("POST", "/v1/forecasts"), ("PUT", "/v1/specs/x"),
                          ("POST", "/v1/alarms/acknowledge")):  # fmt: skip
         answer = any_site.ask(method, path, b"{}", headers)
-        assert answer.status == 415 and answer.code == "unsupported_media_type"
+        assert answer.status == 415 and answer.code == "unsupported-media-type"
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
@@ -108,15 +108,15 @@ def small(tmp_path_factory):
 
 def test_too_many_items(small):
     answer = small.ask("POST", "/v1/forecasts", {"items": [{"stream": "a"}] * 4})
-    assert answer.status == 413 and answer.code == "too_many"
+    assert answer.status == 413 and answer.code == "too-many"
     answer = small.ask("POST", "/v1/forecasts", {"items": [{"x": "a"}] * 4})
-    assert answer.status == 413 and answer.code == "too_many"
+    assert answer.status == 413 and answer.code == "too-many"
 
 
 @pytest.mark.parametrize("size", [2_001, 50_000, 3_000_000])
 def test_too_large_with_a_length(small, size):
     answer = small.ask("POST", "/v1/forecasts", b" " * size, {"Content-Type": "application/json"})
-    assert answer.status == 413 and answer.code == "too_large"
+    assert answer.status == 413 and answer.code == "too-large"
     assert "2,000 bytes" in answer.json()["error"]["message"]
 
 
@@ -144,7 +144,7 @@ def test_chunks_are_read_and_bounded(small):
 def test_a_body_that_does_not_come_is_given_up(small):
     for more in ("Content-Length: 100\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\n"):
         got = raw(small, HEAD + more, b"{")
-        assert got.startswith(b"HTTP/1.1 408") and b"too_slow" in got
+        assert got.startswith(b"HTTP/1.1 408") and b"too-slow" in got
 
 
 @pytest.mark.parametrize("length", ["-1", "abc", "99999999999999999999999", "1, 2"])

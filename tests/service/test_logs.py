@@ -122,6 +122,10 @@ def numbers_of(made):
         assert line.startswith(("# HELP ", "# TYPE ")) or LINE.match(line), line
     families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
     assert len(families) == len(set(families))
+    family = ""  # all numbers of a family stand beneath its head
+    for line in lines:
+        family = line.split()[2] if line.startswith("#") else family
+        assert line.startswith("#") or re.split("[{ ]", line)[0].startswith(family)
     return {
         line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if line[0] != "#"
     }
@@ -130,7 +134,7 @@ def numbers_of(made):
 def test_metrics_count_requests_items_and_times(any_site):
     any_site.ask("GET", "/v1/metrics-of-nothing")
     before = numbers_of(any_site)
-    any_site.ask("POST", "/v1/forecasts", {"items": [{"stream": "counted"}, {"p": 1}]})
+    any_site.ask("POST", "/v1/forecasts", {"items": [{"stream": "counted", "p": 0.5}, {"p": 1}]})
     after = numbers_of(any_site)
     path = '{path="/v1/forecasts",method="POST",status="200"}'
     assert after["fullswap_requests_total" + path] >= 1

@@ -39,7 +39,7 @@ def test_streams_may_have_any_name(any_site, name):
 )  # fmt: skip
 def test_other_paths_lead_nowhere(any_site, path):
     answer = any_site.ask("GET", path)
-    assert answer.status == 404 and answer.code == "not_found"
+    assert answer.status == 404 and answer.code == "not-found"
     assert b"import" not in answer.content and b"root:" not in answer.content
 
 
@@ -55,7 +55,7 @@ def test_other_methods_are_refused_with_those_that_there_are(any_site, route):
     for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
         if method not in ROUTES[route]:
             answer = any_site.ask(method, path, b"")
-            assert answer.status == 405 and answer.code == "method_not_allowed"
+            assert answer.status == 405 and answer.code == "method-not-allowed"
             allowed = answer.headers["allow"].split(", ")
             assert set(allowed) - {"HEAD"} == set(ROUTES[route])
 
@@ -118,7 +118,7 @@ def test_specs_are_made_once(any_site):
 
 
 def test_alarms_that_are_not_there_cannot_be_acknowledged(any_site):
-    assert any_site.ask("POST", "/v1/alarms/acknowledge", {"stream": "none"}).code == "not_found"
+    assert any_site.ask("POST", "/v1/alarms/acknowledge", {"stream": "none"}).code == "not-found"
     assert any_site.ask("GET", "/v1/alarms").json() == {"alarms": []}
 
 

@@ -14,7 +14,7 @@ class ServiceError(Exception):
     message : str
         A sentence for people.
     code : str
-        A word for programs, for instance "not_found"; "unreachable" where no answer came.
+        A word for programs, for instance "not-found"; "unreachable" where no answer came.
     status : int or None
         The HTTP status; None where no answer came.
     """

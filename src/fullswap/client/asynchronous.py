@@ -131,7 +131,7 @@ class AsyncClient:
                 async for line in answer.aiter_lines():
                     yield json.loads(line)
         except (*self._no_answer, ValueError) as error:
-            raise ServiceError(f"the export broke off: {_words(error)}", "broken_off") from error
+            raise ServiceError(f"the export broke off: {_words(error)}", "broken-off") from error
 
     async def health(self) -> dict[str, Any]:
         """Whether the service works: "status" is "ok" or "failing"."""

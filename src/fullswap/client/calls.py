@@ -46,7 +46,7 @@ class Call:
             try:
                 return self.meaning(json.loads(content) if content else None)
             except (ValueError, KeyError, TypeError):
-                raise ServiceError("the answer is not one of a fullswap service", "odd_answer",
+                raise ServiceError("the answer is not one of a fullswap service", "odd-answer",
                                    status) from None  # fmt: skip
         raise error_of(status, content)
 
@@ -57,7 +57,7 @@ def error_of(status: int, content: bytes) -> ServiceError:
         said = json.loads(content)["error"]
         return ServiceError(said["message"], said["code"], status)
     except (ValueError, KeyError, TypeError):
-        return ServiceError(f"the service answered with status {status}", "odd_answer", status)
+        return ServiceError(f"the service answered with status {status}", "odd-answer", status)
 
 
 class Retries:

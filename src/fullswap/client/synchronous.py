@@ -134,9 +134,10 @@ class Client:
             while line := answer.readline():
                 yield json.loads(line)
         except (*NO_ANSWER, ValueError) as error:
-            raise ServiceError(f"the export broke off: {_words(error)}", "broken_off") from error
+            raise ServiceError(f"the export broke off: {_words(error)}", "broken-off") from error
         finally:
             connection.close()
+            answer.close()
 
     def health(self) -> dict[str, Any]:
         """Whether the service works: "status" is "ok" or "failing"."""
@@ -150,7 +151,7 @@ class Client:
             status, asked = None, None
             try:
                 connection, answer = self._send(call, content)
-                body = answer.read()
+                body = _whole(connection, answer)
             except NO_ANSWER as error:
                 trouble: ServiceError = ServiceError(
                     f"there is no answer from {self.url}: {_words(error)}"
@@ -209,11 +210,20 @@ class Client:
             connection, answer = self._send(call, None)
             if answer.status == 200:
                 return connection, answer
-            content = answer.read()
+            content = _whole(connection, answer)
         except NO_ANSWER as error:
             raise ServiceError(f"there is no answer from {self.url}: {_words(error)}") from error
         connection.close()
         raise calls.error_of(answer.status, content)
+
+
+def _whole(connection: http.client.HTTPConnection, answer: http.client.HTTPResponse) -> bytes:
+    try:
+        return answer.read()
+    except BaseException:
+        connection.close()
+        answer.close()
+        raise
 
 
 def _words(error: BaseException) -> str:

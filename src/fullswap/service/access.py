@@ -69,14 +69,14 @@ def _check_local(headers: Headers) -> None:
     origins = [value for name, value in headers if name == b"origin"]
     if len(hosts) != 1 or _host_name(hosts[0]) not in LOCAL_NAMES:
         raise HttpError(
-            403, "foreign_host",
+            403, "foreign-host",
             f"without tokens the service answers only to {', '.join(LOCAL_NAMES)} in the header "
             "Host; to use another name, create a token",
         )  # fmt: skip
     own = (b"http://" + hosts[0].lower(), b"https://" + hosts[0].lower())
     if any(origin.lower() not in own for origin in origins):
         raise HttpError(
-            403, "foreign_origin",
+            403, "foreign-origin",
             "pages of other origins may not use the service without a token",
         )  # fmt: skip
 

@@ -102,7 +102,7 @@ async def spec(request: Plain, name: FromPath[str]) -> Response[shapes.SpecShape
         lambda engine: next((one for one in engine.specs() if one["name"] == wanted), None)
     )
     if found is None:
-        raise HttpError(404, "not_found", "there is no spec of this name")
+        raise HttpError(404, "not-found", "there is no spec of this name")
     return as_json(found)
 
 
@@ -134,7 +134,7 @@ async def stream(request: Plain, stream: FromPath[str]) -> Response[shapes.Strea
     name = paths.name_of(stream)
     found = await desk_of(request).ask(lambda engine: engine.stream(name))
     if found is None:
-        raise HttpError(404, "not_found", "there is no stream of this name")
+        raise HttpError(404, "not-found", "there is no stream of this name")
     return as_json(found)
 
 
@@ -146,7 +146,7 @@ async def remove(request: Plain, stream: FromPath[str]) -> None:
     """With all that was learnt."""
     name = paths.name_of(stream)
     if not await desk_of(request).ask(lambda engine: engine.delete(name)):
-        raise HttpError(404, "not_found", "there is no stream of this name")
+        raise HttpError(404, "not-found", "there is no stream of this name")
 
 
 @get("/v1/alarms", summary="Active alarms", tags=["alarms"])
@@ -164,11 +164,14 @@ async def acknowledge(
 ) -> Response[shapes.Acknowledged]:
     """It rings again only for something new."""
     if not await desk_of(request).ask(lambda engine: engine.acknowledge(data.stream)):
-        raise HttpError(404, "not_found", "there is no stream of this name with an active alarm")
+        raise HttpError(404, "not-found", "there is no stream of this name with an active alarm")
     return as_json({"stream": data.stream, "acknowledged": True})
 
 
-@get("/v1/export", media_type="application/x-ndjson", summary="All forecasts", tags=["forecasts"])
+@get(
+    "/v1/export", media_type="application/x-ndjson", summary="All forecasts", tags=["forecasts"],
+    responses={404: ResponseSpec(Refusal, description="There is no stream of this name.")},
+)  # fmt: skip
 async def export(
     request: Plain, stream: Annotated[str | None, query("Only this one.")] = None
 ) -> Stream:
@@ -179,7 +182,10 @@ async def export(
         rows, cursor = await desk.ask(lambda engine: engine.export(stream, after, PAGE_ROWS))
         return b"".join(encode(row) + b"\n" for row in rows), cursor
 
-    first, following = await part(0)  # before the answer begins: what fails here has a status
+    try:
+        first, following = await part(0)  # before the answer begins: what fails here has a status
+    except KeyError:
+        raise HttpError(404, "not-found", "there is no stream of this name") from None
 
     async def pages() -> AsyncIterator[bytes]:
         yield first
@@ -265,7 +271,7 @@ def _framework(request: Plain, error: HTTPException) -> Response[Any]:
     """What Litestar refuses: parameters and bodies that are not as the document says."""
     parts = error.extra if isinstance(error.extra, list) else []
     said = [f"{one.get('key', 'the body')}: {one['message']}" for one in parts if "message" in one]
-    code = {400: "invalid", 404: "not_found", 405: "method_not_allowed"}
+    code = {400: "invalid", 404: "not-found", 405: "method-not-allowed"}
     words = "; ".join(said) or ("the body cannot be read" if error.status_code == 400 else "")
     return _refused(
         request, HttpError(error.status_code, code.get(error.status_code, "refused"), words)

@@ -34,10 +34,10 @@ def check_type(headers: Headers) -> None:
         if name == b"content-type":
             given = value
         elif name == b"content-encoding" and value.lower() != b"identity":
-            raise HttpError(415, "unsupported_media_type", "a compressed body is not read")
+            raise HttpError(415, "unsupported-media-type", "a compressed body is not read")
     if given != b"application/json" and not _is_json(given):
         raise HttpError(
-            415, "unsupported_media_type",
+            415, "unsupported-media-type",
             "the body must be JSON, with the header Content-Type: application/json",
         )  # fmt: skip
 
@@ -58,7 +58,7 @@ async def read_body(receive: Receive, length: int, most: int, seconds: float) ->
             content, more = await _read_up_to(receive, most)
     except TimeoutError:
         raise HttpError(
-            408, "too_slow", f"the body did not come within {seconds:g} seconds",
+            408, "too-slow", f"the body did not come within {seconds:g} seconds",
             [(b"connection", b"close")],
         ) from None  # fmt: skip
     if len(content) > most:
@@ -95,7 +95,7 @@ async def _discard(receive: Receive) -> None:
 def _too_large(most: int) -> HttpError:
     # not all that comes is read: the connection cannot be used again
     return HttpError(
-        413, "too_large", f"a body may have at most {most:,} bytes", [(b"connection", b"close")]
+        413, "too-large", f"a body may have at most {most:,} bytes", [(b"connection", b"close")]
     )
 
 
@@ -140,13 +140,13 @@ class Batches(Generic[Item]):
         try:
             return self._item.decode(raw)
         except RecursionError:
-            return refusal("invalid", "the item is nested too deeply")
+            return refusal("bad-item", "the item is nested too deeply")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return refusal("invalid", f"the item cannot be read: {error}")
+            return refusal("bad-item", f"the item cannot be read: {error}")
 
     def _check_count(self, count: int) -> None:
         if count > self.most:
-            raise HttpError(413, "too_many", f"a batch may have at most {self.most:,} items")
+            raise HttpError(413, "too-many", f"a batch may have at most {self.most:,} items")
 
 
 def forecast_batches(most: int) -> Batches[ForecastItem]:

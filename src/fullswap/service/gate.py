@@ -170,7 +170,7 @@ class Gate:
             raise HttpError(400, "invalid", str(error)) from None
         if place is None:
             self.access.admit(paths.READ, headers)
-            raise HttpError(404, "not_found", "there is nothing at this path")
+            raise HttpError(404, "not-found", "there is nothing at this path")
         exchange.route = place.route
         methods = paths.ROUTES[place.route]
         # of a method that there is not, nobody learns more than readers may
@@ -179,7 +179,7 @@ class Gate:
         if method not in methods:
             allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
             raise HttpError(
-                405, "method_not_allowed", f"this path takes {allowed}",
+                405, "method-not-allowed", f"this path takes {allowed}",
                 [(b"allow", allowed.encode())],
             )  # fmt: skip
         if self.desk.metrics.at_once > bounds.requests and role != paths.OPEN:

@@ -16,6 +16,7 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 """Of the histogram of times, in seconds."""
 CONTENT_TYPE = "text/plain; version=0.0.4"
 """To which Litestar adds the charset."""
+OF_STREAMS = ("fullswap_evidence_log10", "fullswap_alarm", "fullswap_pending")
 _HELP = {
     "fullswap_requests_total": "Requests answered.",
     "fullswap_request_seconds": "Time from request to answer.",
@@ -72,52 +73,49 @@ class Metrics:
         page.add("fullswap_requests_at_once", self.at_once)
         for name, value in {**more, **numbers}.items():
             page.add(_family(name), value)
-        # all lines of a family stand together
-        listed = list(rows)
-        for row in listed:
-            page.add("fullswap_evidence_log10", row["evidence_log10"], {"stream": row["stream"]})
-        for row in listed:
-            page.add("fullswap_alarm", float(row["alarm"] is not None), {"stream": row["stream"]})
-        for row in listed:
-            page.add("fullswap_pending", row["pending"], {"stream": row["stream"]})
+        for row in rows:
+            labels = {"stream": row["stream"]}
+            page.add("fullswap_evidence_log10", row["evidence_log10"], labels)
+            page.add("fullswap_alarm", float(row["alarm"] is not None), labels)
+            page.add("fullswap_pending", row["pending"], labels)
         return page.text()
 
     def _histogram(self, page: _Page, route: str, counts: list[int]) -> None:
         name = "fullswap_request_seconds"
-        page.head(name, "histogram")
+        lines = page.head(name, "histogram")
         for bound, n in zip((*BOUNDS, "+Inf"), accumulate(counts), strict=True):
-            page.line(f"{name}_bucket", n, {"path": route, "le": str(bound)})
-        page.line(f"{name}_sum", self.seconds[route], {"path": route})
-        page.line(f"{name}_count", sum(counts), {"path": route})
+            lines.append(_line(f"{name}_bucket", n, {"path": route, "le": str(bound)}))
+        lines.append(_line(f"{name}_sum", self.seconds[route], {"path": route}))
+        lines.append(_line(f"{name}_count", sum(counts), {"path": route}))
 
 
 class _Page:
-    """Lines, with a head above the first of each family."""
+    """Lines by family: those of one must stand together, beneath its head."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.headed: set[str] = set()
+        self.families: dict[str, list[str]] = {}
 
-    def head(self, name: str, kind: str) -> None:
-        if name not in self.headed:
-            self.headed.add(name)
-            if name in _HELP:
-                self.lines.append(f"# HELP {name} {_HELP[name]}")
-            self.lines.append(f"# TYPE {name} {kind}")
+    def head(self, name: str, kind: str) -> list[str]:
+        """The lines of a family, which gets a head when it is new."""
+        if name not in self.families:
+            about = [f"# HELP {name} {_HELP[name]}"] if name in _HELP else []
+            self.families[name] = [*about, f"# TYPE {name} {kind}"]
+        return self.families[name]
 
     def add(self, name: str, value: float | None, labels: Mapping[str, str] | None = None) -> None:
+        """One number; none is no line."""
         if value is not None:
-            self.head(name, "counter" if name.endswith("_total") else "gauge")
-            self.line(name, value, labels)
-
-    def line(self, name: str, value: float, labels: Mapping[str, str] | None = None) -> None:
-        shown = ",".join(f'{key}="{escaped(text)}"' for key, text in (labels or {}).items())
-        self.lines.append(
-            f"{name}{{{shown}}} {_number(value)}" if shown else f"{name} {_number(value)}"
-        )
+            kind = "counter" if name.endswith("_total") else "gauge"
+            self.head(name, kind).append(_line(name, value, labels))
 
     def text(self) -> str:
-        return "\n".join(self.lines) + "\n"
+        """The whole page."""
+        return "\n".join(line for lines in self.families.values() for line in lines) + "\n"
+
+
+def _line(name: str, value: float, labels: Mapping[str, str] | None = None) -> str:
+    shown = ",".join(f'{key}="{escaped(text)}"' for key, text in (labels or {}).items())
+    return f"{name}{{{shown}}} {_number(value)}" if shown else f"{name} {_number(value)}"
 
 
 def escaped(text: str) -> str:
@@ -132,9 +130,10 @@ def escaped(text: str) -> str:
 
 
 def _family(name: str) -> str:
-    """A name that Prometheus takes, ours to be seen."""
+    """A name that Prometheus takes, ours to be seen, and not one of a number of each stream."""
     plain = re.sub(r"[^a-zA-Z0-9_:]", "_", name)
-    return plain if plain.startswith("fullswap_") else f"fullswap_{plain}"
+    plain = plain if plain.startswith("fullswap_") else f"fullswap_{plain}"
+    return f"{plain}_all" if plain in OF_STREAMS else plain
 
 
 def _number(value: float) -> str:

@@ -54,7 +54,7 @@ class PageFiles:
         """One file; nothing but "as before" if the browser has it already."""
         file = self.files.get(name)
         if file is None:
-            raise HttpError(404, "not_found", "there is no such file")
+            raise HttpError(404, "not-found", "there is no such file")
         request.scope["fullswap_exchange"].kept = True
         # browsers may keep it, and ask each time whether it has changed
         headers = {"etag": file.tag, "cache-control": "no-cache"}
