@@ -71,7 +71,7 @@ def recalibrate(
     pattern: OnlineForecaster | None = None,
     seed: int | None = None,
     expire: Any = None,
-    pages: int = 4096,
+    pages: int = 512,
 ) -> DataFrame:
     """Forecast every row of a frame, each key with a forecaster of its own that learns as it goes.
 
@@ -109,8 +109,8 @@ def recalibrate(
         days", or a number if the times are numbers. None: for ever.
     pages : int
         Streaming queries read and write state in so many pages, each with the streams of its
-        keys. More of them where few of very many keys have rows in a micro-batch: a page for
-        every two to ten keys is good. It stays the same as long as the checkpoint lives.
+        keys: one for every twenty keys is good. A query runs on at most ``pages / 32`` cores. The
+        number stays the same as long as the checkpoint lives.
 
     Returns
     -------

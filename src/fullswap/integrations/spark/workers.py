@@ -104,14 +104,43 @@ def _read(content: Any) -> pa.Table:
         return reader.read_all()
 
 
+def play_pages(
+    job: Job, table: pa.Table, read: Callable[[int], bytes | None], write: Callable[[int, bytes], None]
+) -> pa.Table:
+    """Rows with what was forecast; the streams of their keys are read from pages, and written."""
+    from fullswap.integrations.spark.state import fingerprint_of, from_bytes, to_bytes
+    from fullswap.integrations.spark.tables import answer_table, events_of, keys_of, sorted_table
+
+    fingerprint = fingerprint_of(job.text, job.pages)
+    keys, codes = keys_of(job, table)
+    page_of_row = table[PAGE].to_numpy()
+    found = [(page, read(page)) for page in np.unique(page_of_row[codes >= 0]).tolist()]
+    stored = {page: content for page, content in found if content is not None}
+    streams, counts = from_bytes(job.pattern, fingerprint, list(stored.values()))
+    page_of = np.repeat(np.array(list(stored), np.int64), counts).tolist()
+    places = {own: place for place, own in enumerate(streams.keys)}
+    firsts = np.unique(codes, return_index=True)[1][len(np.unique(codes)) - len(keys) :]
+    for own, first in zip(keys, firsts.tolist(), strict=True):
+        if own not in places:  # new, and behind the others
+            places[own] = len(places)
+            page_of.append(int(page_of_row[first]))
+    streams.add(list(places)[len(streams.keys) :])
+    own_places = np.array([*(places[own] for own in keys), -1])[codes]
+    table, own_places = sorted_table(job, table.drop_columns([PAGE]), own_places)
+    played = streams.play(events_of(job, table, streams.keys, own_places), job.expire)
+    groups: dict[int, list[int]] = {}
+    for place, page in enumerate(page_of):
+        groups.setdefault(page, []).append(place)
+    for page, members in groups.items():
+        write(page, to_bytes(streams.only(members), fingerprint))
+    return answer_table(table, played)
+
+
 class Processor(StatefulProcessor):
     """Keeps the streams of a bucket, page by page."""
 
     def __init__(self, job: Job) -> None:
-        from fullswap.integrations.spark.state import fingerprint_of
-
         self._job = job
-        self._fingerprint = fingerprint_of(job.text, job.pages)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Called once a task."""
@@ -119,42 +148,12 @@ class Processor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802
         """Play the rows of a bucket."""
-        from fullswap.integrations.spark.state import from_bytes, to_bytes
-        from fullswap.integrations.spark.tables import (
-            answer_table,
-            events_of,
-            keys_of,
-            sorted_table,
-        )
-
-        job = self._job
         table = pa.concat_tables([_read(row.rows) for row in rows])
-        keys, codes = keys_of(job, table)
-        page_of_row = table[PAGE].to_numpy()
-        stored = self._read_pages(np.unique(page_of_row[codes >= 0]).tolist())
-        streams, counts = from_bytes(job.pattern, self._fingerprint, list(stored.values()))
-        # those that are new, behind the others
-        page_of = dict(zip(streams.keys, np.repeat(list(stored), counts).tolist(), strict=True))
-        first = np.unique(codes, return_index=True)[1][-len(keys) :]  # without rows that have no key
-        met = dict(zip(keys, page_of_row[first].tolist(), strict=True)) if keys else {}
-        streams.add([own for own in keys if own not in page_of])
-        places = {own: place for place, own in enumerate(streams.keys)}
-        table, own_places = sorted_table(
-            job, table, np.array([*(places[own] for own in keys), -1])[codes]
-        )
-        played = streams.play(events_of(job, table, streams.keys, own_places), job.expire)
-        for page, members in _grouped(streams.keys, {**met, **page_of}).items():
-            self._pages.updateValue((page,), (to_bytes(streams.only(members), self._fingerprint),))
-        yield Row(rows=_written(answer_table(table.drop_columns([PAGE]), played)))
+        yield Row(rows=_written(play_pages(self._job, table, self._page, self._write)))
 
-    def _read_pages(self, pages: list[int]) -> dict[int, bytes]:
-        found = {page: self._pages.getValue((page,)) for page in pages}
-        return {page: bytes(one[0]) for page, one in found.items() if one is not None}
+    def _page(self, page: int) -> bytes | None:
+        found = self._pages.getValue((page,))
+        return None if found is None else bytes(found[0])
 
-
-def _grouped(keys: list[Any], page_of: dict[Any, Any]) -> dict[int, list[int]]:
-    """Places of the keys of each page."""
-    groups: dict[int, list[int]] = {}
-    for place, own in enumerate(keys):
-        groups.setdefault(int(page_of[own]), []).append(place)
-    return groups
+    def _write(self, page: int, content: bytes) -> None:
+        self._pages.updateValue((page,), (content,))
