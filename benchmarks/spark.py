@@ -79,7 +79,8 @@ def measure(folder: Path, events: int, keys: int) -> None:
         if work is not shuffle:
             found = spark.read.parquet(out).orderBy("time").select("issued", "mean").toArrow()
             same = [
-                np.array_equal(found[name].to_numpy(), getattr(run, name)) for name in found.schema.names
+                np.array_equal(found[name].to_numpy(), getattr(run, name))
+                for name in found.schema.names
             ]
             print("    equal to Bank.run to the last bit" if all(same) else "    DIFFERENT")
     spark.stop()

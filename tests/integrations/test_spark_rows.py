@@ -5,13 +5,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spark_cases import log_of, replayed
 
 import fullswap as fs
 from fullswap.integrations.spark.state import fingerprint_of, from_bytes, to_bytes
 from fullswap.integrations.spark.streams import Streams
 from fullswap.integrations.spark.tables import Job
 from fullswap.integrations.spark.workers import PAGE, play_pages, whole_frame
+from spark_cases import log_of, replayed
 
 ADDED = ("issued", "mean", "forecast_id", "status")
 VECTOR = [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]
@@ -48,8 +48,14 @@ def shown(table):
 def order(row):
     """The order in which the rows of a part are played."""
     key, time, p, y, name = row
-    none = (lambda value: (value is not None, value if value is not None else 0))  # fmt: skip
-    return (key, time, p is None, name or "", p if isinstance(p, float) else 0, none(y))
+    return (
+        key,
+        time,
+        p is None,
+        name or "",
+        p if isinstance(p, float) else 0,
+        (y is not None, y or 0),
+    )
 
 
 @st.composite
@@ -142,7 +148,9 @@ def test_words_are_outcomes_where_the_pattern_names_them():
 def test_several_columns_are_a_key():
     pattern, log = fs.Recalibrator(seed=3), log_of(60, 3)
     second = [k % 2 for k in range(60)]
-    job = Job("Recalibrator", pattern.to_json(), ("key", "second"), ("time",), "p", "y", None, None, 5)
+    job = Job(
+        "Recalibrator", pattern.to_json(), ("key", "second"), ("time",), "p", "y", None, None, 5
+    )
     table = pa.table({**log, "second": second, PAGE: [0] * 60})
     found = play_pages(job, table, {}.get, lambda *_: None).sort_by("time")
     run = fs.Bank(pattern).run(list(zip(log["key"], second, strict=True)), log["p"], log["y"])

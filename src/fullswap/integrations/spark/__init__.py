@@ -33,9 +33,7 @@ PAGES_OF_A_BUCKET = 32
 MOST_PAGES = 2**31 - 1
 
 
-def session(
-    name: str = "fullswap", settings: Mapping[str, Any] | None = None
-) -> SparkSession:
+def session(name: str = "fullswap", settings: Mapping[str, Any] | None = None) -> SparkSession:
     """A Spark session whose workers run this interpreter, with a state store for streaming queries.
 
     Parameters
@@ -142,7 +140,7 @@ def _pattern(pattern: Any, seed: Any) -> OnlineForecaster:
     """What every key begins as; its seed is fixed from here on."""
     if pattern is None:
         if seed is None:
-            rule = "be given where no pattern is: every worker, and every start, has to draw the same"
+            rule = "be given where no pattern is: all workers, and all starts, draw the same"
             checks.refuse("seed", rule, seed)
         return Recalibrator(seed=seed)
     if seed is not None:

@@ -48,7 +48,9 @@ def check_columns(df: DataFrame, job: Job, pattern: OnlineForecaster) -> None:
     for name in job.time:
         _check(df, "time", name, (*NUMBERS, *DATED), "times or numbers")
     if isinstance(df.schema[job.time[0]].dataType, T.DecimalType):
-        checks.refuse("time", "be a column of times, or of numbers other than decimals", job.time[0])
+        checks.refuse(
+            "time", "be a column of times, or of numbers other than decimals", job.time[0]
+        )
     if job.id is not None:
         _check(df, "id", job.id, NAMES, "texts, whole numbers or bytes")
     _check_probability(df, job, pattern)
@@ -126,9 +128,9 @@ def order_of(df: DataFrame, job: Job) -> list[Column]:
     order += [F.when(_absent(df, name), None).otherwise(F.col(_quoted(name))) for name in job.time]
     if job.probability is not None:
         order.append(_absent(df, job.probability).cast("int"))
-    for name in (job.id, job.probability, job.outcome):
-        if name is not None and not isinstance(df.schema[name].dataType, T.ArrayType):
-            order.append(F.col(_quoted(name)))
+    for own in (job.id, job.probability, job.outcome):
+        if own is not None and not isinstance(df.schema[own].dataType, T.ArrayType):
+            order.append(F.col(_quoted(own)))
     return order
 
 

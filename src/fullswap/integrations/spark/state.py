@@ -60,7 +60,9 @@ def to_bytes(streams: Streams, fingerprint: bytes) -> bytes:
     text = json.dumps(about, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     arrays = (rows.words[: len(rows)], *own, notes, *(np.array(one) for one in numbers))
-    content = text + b"".join(array.astype(array.dtype.newbyteorder("<")).tobytes() for array in arrays)
+    content = text + b"".join(
+        array.astype(array.dtype.newbyteorder("<")).tobytes() for array in arrays
+    )
     sizes = zlib.crc32(content).to_bytes(4, "little") + len(text).to_bytes(4, "little")
     return MARK + fingerprint + sizes + content
 

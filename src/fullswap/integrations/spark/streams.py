@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullswap.base.draws import stream_of, words
+from fullswap.base.draws import stream_of
 from fullswap.base.protocols import Indices
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.binary import Forecaster
@@ -135,7 +135,12 @@ class Streams:
         )  # fmt: skip
         due = np.where(own < waits, np.searchsorted(heard, own), own - waits + len(heard))
         run = LateRun(
-            self.rows, streams, moments[waits:], self._pending(), earlier if len(heard) else None, due
+            self.rows,
+            streams,
+            moments[waits:],
+            self._pending(),
+            earlier if len(heard) else None,
+            due,
         )
         recorded = run.run(contexts, outcomes[waits:], scales[waits:], True, False)
         tickets = {int(plan.rows[t]): ticket for t, ticket in run.tickets()}

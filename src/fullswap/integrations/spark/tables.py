@@ -48,9 +48,9 @@ def sorted_table(job: Job, table: pa.Table, places: Any) -> tuple[pa.Table, Any]
     if job.probability is not None:
         columns["late"] = absent(table[job.probability])
     names = (job.id, job.probability, job.outcome)
-    for k, name in enumerate(names):
-        if name is not None and not pa.types.is_nested(table.schema.field(name).type):
-            columns[f"v{k}"] = table[name]
+    for k, own in enumerate(names):
+        if own is not None and not pa.types.is_nested(table.schema.field(own).type):
+            columns[f"v{k}"] = table[own]
     keys = [(name, "ascending", "at_start") for name in columns]
     order = pc.sort_indices(pa.table(columns), sort_keys=keys)
     return table.take(order), places[order.to_numpy()]
@@ -77,7 +77,9 @@ def keys_of(job: Job, table: pa.Table) -> tuple[list[Any], Any]:
     order = np.argsort(np.where(met < 0, -1, first))
     rank = np.empty(len(met), np.int64)
     rank[order] = np.arange(len(met)) - int(nothing.any())
-    parts = [column.take(pa.array(first[order[rank[order] >= 0]])).to_pylist() for column in columns]
+    parts = [
+        column.take(pa.array(first[order[rank[order] >= 0]])).to_pylist() for column in columns
+    ]
     return parts[0] if len(parts) == 1 else list(zip(*parts, strict=True)), rank[places]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from fullswap.integrations.spark.tables import Job
 
@@ -77,9 +77,7 @@ def _by_bucket(table: pa.Table, buckets: int) -> pa.RecordBatch:
     table, own = table.take(pa.array(order)).combine_chunks(), own[order]
     met, first = np.unique(own, return_index=True)
     ends = [*first[1:].tolist(), len(own)]
-    values = [
-        _written(table.slice(a, b - a)) for a, b in zip(first.tolist(), ends, strict=True)
-    ]
+    values = [_written(table.slice(a, b - a)) for a, b in zip(first.tolist(), ends, strict=True)]
     return pa.RecordBatch.from_arrays(
         [pa.array(met, pa.int32()), pa.array(values, pa.binary())], [BUCKET, "rows"]
     )
@@ -105,7 +103,10 @@ def _read(content: Any) -> pa.Table:
 
 
 def play_pages(
-    job: Job, table: pa.Table, read: Callable[[int], bytes | None], write: Callable[[int, bytes], None]
+    job: Job,
+    table: pa.Table,
+    read: Callable[[int], bytes | None],
+    write: Callable[[int, bytes], None],
 ) -> pa.Table:
     """Rows with what was forecast; the streams of their keys are read from pages, and written."""
     from fullswap.integrations.spark.state import fingerprint_of, from_bytes, to_bytes
