@@ -1,7 +1,9 @@
 """Spark itself: batch frames and streaming queries give what a bank gives."""
 
 import os
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -232,3 +234,28 @@ class TestWhatIsRefused:
         monkeypatch.setattr(spark.sparkContext, "pythonExec", "no-such-python")
         with pytest.raises(ValueError, match="started with this interpreter, got .*no-such-python"):
             recalibrate(frame, **ROLES, seed=1)
+
+
+def test_the_jobs_of_the_page_run(spark, tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "howto" / "spark.md"
+    text = re.sub(r'"(\w+)/"', rf'"{tmp_path.as_posix()}/\1"', page.read_text(encoding="utf-8"))
+    batch, stream = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    answers = str(tmp_path / "answers")
+    log = log_of(100, 3)
+    table = pa.table(
+        {"station": log["key"], "time": log["time"], "p": log["p"], "rained": log["y"]}
+    )
+    written(tmp_path / "rows", [table])
+    exec(batch, {})
+    run = fs.Bank(fs.Recalibrator(step=0.05, seed=7)).run(log["key"], log["p"], log["y"])
+    found = spark.read.parquet(answers).orderBy("time").toArrow()
+    assert np.array_equal(found["issued"].to_numpy(), run.issued)
+    (tmp_path / "answers").rename(tmp_path / "answers of the batch")
+    (tmp_path / "incoming").mkdir()
+    for k, end in enumerate(('"p": 0.3', '"rained": 1.0')):
+        line = f'{{"station": "a", "id": "x", "time": "2026-01-0{k + 1}T00:00:00Z", {end}}}'
+        (tmp_path / "incoming" / f"{k}.json").write_text(line + "\n", encoding="utf-8")
+    exec(stream.replace('processingTime="1 minute"', "availableNow=True"), {})
+    found = spark.read.parquet(answers).orderBy("time").toArrow()
+    assert found["status"].to_pylist() == ["forecast", "learnt"]
+    assert len(set(found["issued"].to_pylist())) == 1

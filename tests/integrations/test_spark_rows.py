@@ -48,14 +48,8 @@ def shown(table):
 def order(row):
     """The order in which the rows of a part are played."""
     key, time, p, y, name = row
-    return (
-        key,
-        time,
-        p is None,
-        name or "",
-        p if isinstance(p, float) else 0,
-        (y is not None, y or 0),
-    )
+    said, happened = p if isinstance(p, float) else 0, (y is not None, y or 0)
+    return key, time, p is None, name or "", said, happened
 
 
 @st.composite

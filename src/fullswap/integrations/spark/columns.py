@@ -98,7 +98,7 @@ def span_of(expire: Any, kind: T.DataType) -> Any:
     Examples
     --------
     >>> span_of("2 hours", T.TimestampType()), span_of(3, T.LongType())
-    (7200000000, 3)
+    (7200000000, 3.0)
     """
     if expire is None:
         return None
