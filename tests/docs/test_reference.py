@@ -15,7 +15,7 @@ REFERENCE = ROOT / "docs" / "reference"
 DIRECTIVE = re.compile(r"^\.\. auto(module|class|function):: ([\w.]+)", re.MULTILINE)
 BESIDE = (
     "fullswap.certificates", "fullswap.client", "fullswap.inputs", "fullswap.integrations.river",
-    "fullswap.integrations.sklearn", "fullswap.replay",
+    "fullswap.integrations.sklearn", "fullswap.integrations.spark", "fullswap.replay",
 )  # fmt: skip
 """Public too, though not among the names of the package itself."""
 

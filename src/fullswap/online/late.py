@@ -65,11 +65,15 @@ class LateRun:
         Forecasts that wait already, by stream.
     earlier : Earlier or None
         Those of them whose outcomes come; the others wait on.
+    due : (D,) array or None
+        In which order outcomes are learnt, where several come at one moment: rows of earlier
+        forecasts first, then those of this run, with moments that do not fall. None: as for
+        ``due_rows``.
     """
 
     def __init__(
         self, rows: Rows, streams: Indices, moments: Indices, waiting: Mapping[int, Pending],
-        earlier: Earlier | None = None,
+        earlier: Earlier | None = None, due: Indices | None = None,
     ) -> None:  # fmt: skip
         self._rows, self._earlier = rows, earlier
         self._first = 0 if earlier is None else len(earlier.moments)
@@ -79,7 +83,8 @@ class LateRun:
                 streams = np.concatenate((earlier.streams, streams))
             else:
                 streams = np.zeros(len(moments) if len(streams) else 0, np.int64)
-        self._streams, self._moments, self._due = streams, moments, due_rows(moments)
+        self._streams, self._moments = streams, moments
+        self._due = due_rows(moments) if due is None else due
         self._counts, self._crowds = np.zeros(len(rows.arena)), np.zeros(len(rows), np.int64)
         for stream, pending in waiting.items():
             begin = int(rows.start[stream])

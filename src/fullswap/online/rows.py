@@ -38,6 +38,22 @@ class Rows:
         self._room[0] = 0
         self.add(streams)
 
+    @classmethod
+    def of(
+        cls, kind: Kind, seed: int, own: NDArray[np.uint64], arena: Vector, widths: Indices
+    ) -> Rows:
+        """Rows from outside, which have been checked, one behind the other in an array.
+
+        ``own`` (S, 2) has the words of their streams, ``widths`` (S,) their lengths. The array
+        belongs to what comes back.
+        """
+        self = cls(kind, seed, [])
+        self.words, self.arena, self.start = own, arena, np.cumsum(widths) - widths
+        self._room[0] = len(arena)
+        if len(arena):
+            kind.reach(int(arena[self.start + LEVEL].max()))
+        return self
+
     def __len__(self) -> int:
         return len(self.start)
 
