@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,18 @@ def stream_of(key: Any) -> int:
     return _hashed(b"stream" + _spelled(key))
 
 
+def stream_words(keys: Iterable[Any]) -> Words:
+    """The same for many keys as low and high words, shape (n, 2).
+
+    Examples
+    --------
+    >>> stream_words(["north"]).tolist() == [list(words(stream_of("north")))]
+    True
+    """
+    hashes = [hashlib.blake2b(b"stream" + _spelled(key), digest_size=16).digest() for key in keys]
+    return np.frombuffer(b"".join(hashes), "<u8").reshape(-1, 2).astype(np.uint64)
+
+
 def words(number: int) -> tuple[int, int]:
     """Low and high word."""
     return number & _MASK, number >> 64
@@ -60,6 +73,8 @@ def words(number: int) -> tuple[int, int]:
 
 def _spelled(key: Any) -> bytes:
     """A key as bytes; keys that are equal have the same ones, others differ."""
+    if type(key) is int:  # the usual case, and quick
+        return b"n%d" % key
     if isinstance(key, tuple):
         parts = [_spelled(part) for part in key]
         return b"t" + b"".join(str(len(part)).encode() + b":" + part for part in parts)

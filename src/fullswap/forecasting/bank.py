@@ -8,42 +8,29 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fullswap.base import checks
 from fullswap.base.amounts import counted
-from fullswap.base.draws import Draws, stream_of
 from fullswap.base.files import write_text
-from fullswap.base.keys import Keyed, event_name, event_names
-from fullswap.base.protocols import Indices
+from fullswap.base.keys import event_name, event_names
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
+from fullswap.forecasting.bank_rows import BankRows, RowKeys, listed
 from fullswap.forecasting.bank_state import bank_of, text_of
-from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import refuse_sibling, values_of
 from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import scales_of
 from fullswap.forecasting.running import Answered, Answers, Home, Log, run_log
 from fullswap.online.loop import record_of
-from fullswap.online.pending import NAMES, Pending
-from fullswap.online.rows import Rows
-from fullswap.online.spec import Spec
-from fullswap.online.stream import Stream, is_fresh
+from fullswap.online.pending import NAMES
+from fullswap.online.stream import Stream
 from fullswap.online.tickets import Forecast
 
 Found = tuple[Stream, list[Forecast]]
 """Forecasts of one event that wait, and their stream."""
 
 
-class UnknownKey(KeyError, ValueError):
-    """No stream has this key."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-class Bank(Keyed):
+class Bank(BankRows):
     """A forecaster for each of many keys: a station, a market, a customer.
 
     Every stream learns from its own events alone, and draws numbers of its own, which follow from
@@ -64,88 +51,6 @@ class Bank(Keyed):
     (2, 2, 3)
     """
 
-    def __init__(self, pattern: OnlineForecaster) -> None:
-        if not isinstance(pattern, OnlineForecaster):
-            advice = " (a Monitor goes into a MonitorBank)" * hasattr(pattern, "drift_detected")
-            checks.refuse("pattern", f"be a forecaster{advice}", pattern)
-        if not is_fresh(pattern._stream.row) or pattern.pending:
-            checks.refuse("pattern", "be a forecaster without events", pattern)
-        self._pattern = pattern.copy()
-        self._seed = pattern._stream.draws.seed
-        self._rows = Rows(pattern._stream.kind, self._seed, [])
-        self._places: dict[Any, int] = {}
-        self._waiting: dict[int, Stream] = {}
-        """Streams with forecasts that wait, by place."""
-
-    # --- streams ----------------------------------------------------------------------------------
-
-    @property
-    def spec(self) -> Spec:
-        """The kind of forecaster as plain data."""
-        return self._pattern.spec
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of all rows and of what finds them, without the keys themselves."""
-        return self._rows.nbytes
-
-    @property
-    def pending(self) -> tuple[Forecast, ...]:
-        """Forecasts that wait for their outcome, stream by stream."""
-        return tuple(ticket for stream in self._waiting.values() for ticket in stream.pending)
-
-    def __getitem__(self, key: Any) -> OnlineForecaster:
-        """A forecaster that goes on from where this stream is; the bank does not follow it."""
-        stream = self._stream(key)
-        other = self.blank(key)
-        other._stream.rows.put(0, stream.settle())
-        other._stream.pending.tickets.update(
-            {ticket.id: ticket.for_key(None) for ticket in stream.pending}
-        )
-        return other
-
-    def blank(self, key: Any) -> OnlineForecaster:
-        """The forecaster as which the stream of this key begins."""
-        other = object.__new__(type(self._pattern))
-        other._adopt(self.spec, Draws(self._seed, stream_of(key)), self._pattern.labels)
-        return other
-
-    def _stream(self, key: Any) -> Stream:
-        try:
-            place = self._places[key]
-        except (KeyError, TypeError):
-            raise UnknownKey(f"no stream has the key {key!r}") from None
-        held = self._waiting.get(place)
-        if held is not None:
-            return held
-        return Stream(self._rows, Draws(self._seed, stream_of(key)), Pending(), place, (key,))
-
-    def _open(self, key: Any) -> Stream:
-        """The stream of a key, in which forecasts may wait from now on."""
-        stream = self._stream(key)
-        self._waiting.setdefault(stream.index, stream)
-        return stream
-
-    def _forget_idle(self, *streams: Stream) -> None:
-        """Streams in which nothing waits any longer; all are looked at if none is given."""
-        for stream in streams or tuple(self._waiting.values()):
-            if not stream.pending.tickets:
-                self._waiting.pop(stream.index, None)
-
-    def _streams(self, keys: Any) -> Indices:
-        """The places of these keys; blank rows for those that are new."""
-        own = _listed(keys)
-        try:
-            return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
-        except KeyError:
-            new = [key for key in dict.fromkeys(own) if key not in self._places]
-        except TypeError:
-            checks.refuse("keys", "be texts, numbers, or tuples of such", keys)
-        first = len(self._rows)
-        self._rows.add([stream_of(key) for key in new])
-        self._places.update(zip(new, range(first, first + len(new)), strict=True))
-        return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
-
     @staticmethod
     def _columns(read: Any, columns: tuple[Any, ...], **how: Any) -> Any:
         """What the pattern reads from these columns."""
@@ -165,6 +70,7 @@ class Bank(Keyed):
         event: Any = None,
         known: Any = None,
         answers: Answers | None = None,
+        threads: int | None = None,
         record: bool = True,
         progress: bool | None = None,
     ) -> Record | None:
@@ -178,19 +84,22 @@ class Bank(Keyed):
         run.
         """
         contexts, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
-        own, progress = _listed(keys), checks.flag("progress", progress)
+        own, progress = RowKeys.of(keys), checks.flag("progress", progress)
+        threads = None if threads is None else checks.whole("threads", threads, 1)
         checks.same_length("keys", own, "outcomes", len(outcomes))
         most = self.spec.max_weight
         answered = Answered.of(
             answers, len(outcomes), self._stream, self._pattern._outcomes, most, keyed=True
         )
-        log = Log.of(contexts, outcomes, sample_weight, most, event, known, own, answered)
+        each = None if event is None else own.listed()
+        log = Log.of(contexts, outcomes, sample_weight, most, event, known, each, answered)
         moments = log.moments_if_events_return(
             [(stream.key[0], stream.pending) for stream in self._waiting.values()]
         )
-        home = Home(self._rows, self._streams(own), self._waiting, lambda t: self._open(own[t]))
+        places = own.places(self._streams(own.distinct))
+        home = Home(self._rows, places, self._waiting, lambda t: self._open(own[t]))
         try:
-            recorded = run_log(log, home, moments, record, progress)
+            recorded = run_log(log, home, moments, record, progress, threads)
         finally:
             self._forget_idle()
         if recorded is None:
@@ -204,7 +113,7 @@ class Bank(Keyed):
         ``event`` has a name for each forecast, None where it is an event of its own.
         """
         contexts = self._columns(self._pattern._contexts, columns)
-        own = _listed(keys)
+        own = listed(keys)
         if contexts is not None:
             checks.same_length("keys", own, "p", len(contexts))
         names = event_names(event, len(own)) or [None] * len(own)
@@ -235,7 +144,7 @@ class Bank(Keyed):
 
         Each event counts once, however often it was forecast. All are checked before any is learnt.
         """
-        own = _listed(keys)
+        own = listed(keys)
         names = event_names(events, len(own)) or [None] * len(own)
         streams = [self._stream(key) for key in own]
         pairs = zip(streams, names, strict=True)
@@ -343,8 +252,3 @@ class Bank(Keyed):
 
     def __repr__(self) -> str:
         return f"Bank({self._pattern!r}; {counted(len(self), 'stream')})"
-
-
-def _listed(keys: Any) -> list[Any]:
-    """Keys one after the other, as plain values."""
-    return keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
