@@ -59,16 +59,12 @@ def test_any_number_of_threads_gives_the_same_bits(maker):
     again = in_order(straight, keys, *columns_of(log))
     for threads in (1, 2, 3, 7):
         bank = Bank(maker(seed=5))
-        if threads == 1:  # stream by stream without threads
-            run = grouped.run_grouped
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(grouped, "LARGE", 1)
-                patch.setattr(running, "run_grouped", lambda *given: run(*given[:-1], 1))
-                first = bank.run(keys, *columns_of(log), sample_weight=weights, threads=1)
-        else:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(grouped, "LARGE", 1)  # with one thread too stream by stream
             first = bank.run(keys, *columns_of(log), sample_weight=weights, threads=threads)
+            second = bank.run(keys, *columns_of(log), threads=threads)
         assert_same_record(first, record)
-        assert_same_record(bank.run(keys, *columns_of(log), threads=threads), again)
+        assert_same_record(second, again)
         assert bank.to_json() == straight.to_json()
     key = int(keys[0])
     alone, own = bank.blank(key), keys == key

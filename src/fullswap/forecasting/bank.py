@@ -8,6 +8,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fullswap.base import checks
 from fullswap.base.amounts import counted
 from fullswap.base.files import write_text
@@ -15,12 +17,22 @@ from fullswap.base.keys import event_name, event_names
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
 from fullswap.forecasting.bank_rows import BankRows, RowKeys, listed
-from fullswap.forecasting.bank_state import bank_of, text_of
+from fullswap.forecasting.bank_state import Entry, bank_of, text_of
+from fullswap.forecasting.bank_store import (
+    changed_since,
+    marks_of,
+    read_settings,
+    read_streams,
+    settings_text,
+    settle_all,
+    stored_streams,
+)
 from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import refuse_sibling, values_of
 from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import scales_of
 from fullswap.forecasting.running import Answered, Answers, Home, Log, run_log
+from fullswap.forecasting.stores import Store, refuse_others
 from fullswap.online.loop import record_of
 from fullswap.online.pending import NAMES
 from fullswap.online.stream import Stream
@@ -228,24 +240,61 @@ class Bank(BankRows):
     @classmethod
     def from_json(cls, text: str | bytes) -> Bank:
         """The bank that ``to_json`` wrote: every stream goes on with the same forecasts."""
-        pattern, entries = bank_of(text)
-        self = cls(pattern)
+        self = cls((read := bank_of(text))[0])
+        self._restore(read[1])
+        return self
+
+    def _restore(self, entries: list[Entry]) -> None:
+        """Take over streams that have been checked, where there are none yet."""
         places = self._streams([key for key, _, _ in entries])
         for place, (key, row, tickets) in zip(places.tolist(), entries, strict=True):
             self._rows.put(place, row)
             if tickets:
                 self._open(key).pending.restore(*tickets)
         self._rows.compact()
-        return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file; a crash in the middle leaves the old one."""
-        write_text(path, self.to_json())
+    def save(self, where: str | os.PathLike[str] | Store) -> None:
+        """Write the state to a file, as JSON, or to a store; a crash in the middle leaves the old.
+
+        To a store go the streams that have changed since this bank was last saved to it or loaded
+        from it; others that it holds stay there.
+        """
+        if isinstance(where, str | os.PathLike):
+            write_text(where, self.to_json())
+            return
+        if not isinstance(where, Store):
+            checks.refuse("where", "be a path or a store", where)
+        settings = settings_text(self._pattern, self._seed)
+        held = where.settings()
+        refuse_others(held, settings)
+        before = None if held is None else self._saved.get(where)
+        marks = marks_of(self._rows, self._waiting)
+        changed = changed_since(marks, before)
+        keys = [(key, place) for key, place in self._places.items() if changed[place]]
+        places = np.flatnonzero(changed)
+        settle_all(self._rows, places, self._stream_at)
+        if keys or held is None:
+            where.put(settings, stored_streams(self._rows, self._waiting, keys))
+        self._saved[where] = marks
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Bank:
-        """The bank that ``save`` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+    def load(cls, where: str | os.PathLike[str] | Store, keys: Any = None) -> Bank:
+        """The bank that ``save`` wrote.
+
+        From a store, if ``keys`` are given, the streams of these alone; those that it does not have
+        begin blank with their first event.
+        """
+        if isinstance(where, str | os.PathLike):
+            if keys is not None:
+                checks.refuse("keys", "be left out where the bank is in a file", keys)
+            return cls.from_json(Path(where).read_text(encoding="utf-8"))
+        if not isinstance(where, Store):
+            checks.refuse("where", "be a path or a store", where)
+        pattern = read_settings(where)
+        self = cls(pattern)
+        self._restore(read_streams(where, pattern.spec, keys, self._rows.kind.blank))
+        self._saved[where] = marks_of(self._rows, self._waiting)
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, (self.to_json(),)

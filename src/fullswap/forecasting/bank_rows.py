@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws, stream_of, stream_words
 from fullswap.base.keys import Keyed
-from fullswap.base.protocols import Indices
+from fullswap.base.protocols import Indices, Points
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.inputs.codes import codes_of
 from fullswap.online.pending import Pending
@@ -77,6 +78,8 @@ class BankRows(Keyed):
         self._places: dict[Any, int] = {}
         self._waiting: dict[int, Stream] = {}
         """Streams with forecasts that wait, by place."""
+        self._saved: WeakKeyDictionary[Any, Points] = WeakKeyDictionary()
+        """By store: how streams were when they were last the same there."""
 
     @property
     def spec(self) -> Spec:
@@ -118,6 +121,11 @@ class BankRows(Keyed):
         if held is not None:
             return held
         return Stream(self._rows, Draws(self._seed, stream_of(key)), Pending(), place, (key,))
+
+    def _stream_at(self, place: int) -> Stream:
+        """The stream of a place, to look after its row."""
+        held = self._waiting.get(place)
+        return held or Stream(self._rows, Draws(self._seed), Pending(), place, ())
 
     def _open(self, key: Any) -> Stream:
         """The stream of a key, in which forecasts may wait from now on."""

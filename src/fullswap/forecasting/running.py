@@ -222,10 +222,10 @@ def _run_at_once(
     if not watched.any():
         return run(everywhere, grouped=True)
     rows = np.flatnonzero(watched), np.flatnonzero(~watched)
-    parts = run(rows[0], grouped=False), run(rows[1], grouped=True)
-    if parts[0] is None or parts[1] is None:
+    first, second = run(rows[0], grouped=False), run(rows[1], grouped=True)
+    if first is None or second is None:
         return None
-    return scattered(joined([*parts], home.rows.kind), np.concatenate(rows))
+    return scattered(joined([first, second], home.rows.kind), np.concatenate(rows))
 
 
 def _run_one_by_one(
