@@ -16,6 +16,7 @@ from fullswap.base.files import write_text
 from fullswap.base.keys import event_name, event_names
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
+from fullswap.forecasting.bank_frames import Roles, frame_of, read_frame
 from fullswap.forecasting.bank_rows import BankRows, RowKeys, listed
 from fullswap.forecasting.bank_state import Entry, bank_of, text_of
 from fullswap.forecasting.bank_store import (
@@ -78,6 +79,11 @@ class Bank(BankRows):
         self,
         keys: Any,
         *columns: Any,
+        key: Any = None,
+        time: Any = None,
+        probability: Any = None,
+        outcome: Any = None,
+        weight: Any = None,
         sample_weight: Any = None,
         event: Any = None,
         known: Any = None,
@@ -85,18 +91,89 @@ class Bank(BankRows):
         threads: int | None = None,
         record: bool = True,
         progress: bool | None = None,
-    ) -> Record | None:
-        """The pattern's ``run`` with keys first: events of all streams, in the given order.
+    ) -> Any:
+        """Events of all streams, from arrays or from a frame: the pattern's ``run`` with keys.
 
-        The same numbers as if every stream were run alone. ``columns`` are those of the pattern's
-        ``run``: outcomes, or probabilities and outcomes. ``event`` names the event of each row;
-        the same name in two streams is two events. ``known`` says when outcomes came, if they came
-        late, in rows of all streams: that of row i is learnt just before row ``known[i]``.
-        ``answers``: outcomes of events that wait already and become known in the course of this
-        run.
+        The same numbers as if every stream were run alone.
+
+        Parameters
+        ----------
+        keys : sequence, or frame
+            Whose event each row is. Or a frame: pandas, polars (also lazy), Arrow, or a dict of
+            columns. What it holds is then said by ``key`` and the other names of columns.
+        *columns : arrays
+            Those of the pattern's ``run``: outcomes, or probabilities and outcomes. Rows are taken
+            in the given order. None with a frame.
+        key : name or list of names
+            The column of keys; of several columns keys are tuples.
+        time : name
+            Rows are taken oldest first, those of one moment as they come; else as they come.
+        probability : name or list
+            What the model says. A list has a name for each model; for K > 2 classes one for each
+            class, or for several models a list of K for each.
+        outcome : name or list of names
+            Rows without an outcome (null, NaN) are forecast and stay pending. A list of K names:
+            probabilities of classes.
+        weight : name
+            Of the weights; ``sample_weight`` has them for arrays.
+        event : array, or name
+            Names the event of each row; the same name in two streams is two events.
+        known : array, or name
+            When outcomes came, if they came late, in rows of all streams: that of row i is learnt
+            just before row ``known[i]``. In a frame with ``time`` a column of moments: learnt
+            before the first row after that moment; never, where it is missing.
+        answers : Answers
+            Outcomes of events that wait already and become known in the course of this run.
+        threads : int or None
+            Streams are shared between so many threads, with the same result to the last bit; None:
+            all cores for many events, one for few. Runs with late outcomes, or with events that
+            return, take one. A stream is never divided.
+        record : bool
+            False keeps no forecasts, and returns None.
+        progress : bool or None
+            Shows a bar; None: for long runs on a terminal.
+
+        Returns
+        -------
+        Record or frame
+            The forecasts in the order of the rows. Of a frame: the same with the columns
+            ``issued`` and ``mean`` behind its own, of the same library (a lazy one is collected);
+            for classes a column each, ``mean_home`` or ``mean_0``.
+
+        Examples
+        --------
+        >>> from fullswap import Recalibrator
+        >>> bank = Bank(Recalibrator(step=0.1, seed=1))
+        >>> frame = {"site": ["n", "s", "n"], "said": [0.9, 0.2, 0.8], "rain": [1, 0, None]}
+        >>> answer = bank.run(frame, key="site", probability="said", outcome="rain")
+        >>> list(answer), len(bank.pending)
+        (['site', 'said', 'rain', 'issued', 'mean'], 1)
         """
+        roles = Roles(key, time, probability, outcome, weight, event, known)
+        held = frame_of(keys)
+        if held is None:
+            for name in ("key", "time", "probability", "outcome", "weight"):
+                if getattr(roles, name) is not None:
+                    rule = "be left out where keys are given row by row (it names columns)"
+                    checks.refuse(name, rule, getattr(roles, name))
+            given = columns, sample_weight, event, known
+            return self._run(keys, *given, answers, threads, record, progress)
+        if columns or sample_weight is not None:
+            rule = "be given by the names of columns: probability, outcome, weight"
+            checks.refuse("columns", rule, "arrays beside a frame")
+        labels = self._pattern.labels
+        rows = read_frame(*held, roles, self.spec, labels, record)
+        own = rows.columns, rows.weight, rows.event, rows.known
+        made = self._run(rows.keys, *own, answers, threads, record, progress)
+        return None if made is None else rows.answer(made, labels)
+
+    def _run(
+        self, keys: Any, columns: tuple[Any, ...], sample_weight: Any, event: Any, known: Any,
+        answers: Answers | None, threads: int | None, record: bool, progress: bool | None,
+    ) -> Record | None:  # fmt: skip
         contexts, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
-        own, progress = RowKeys.of(keys), checks.flag("progress", progress)
+        own = keys if isinstance(keys, RowKeys) else RowKeys.of(keys)
+        progress = checks.flag("progress", progress)
         threads = None if threads is None else checks.whole("threads", threads, 1)
         checks.same_length("keys", own, "outcomes", len(outcomes))
         most = self.spec.max_weight

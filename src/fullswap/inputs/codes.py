@@ -70,6 +70,20 @@ def joined_codes(parts: list[tuple[Indices, list[Any]]]) -> tuple[Indices, list[
     return codes, list(zip(*picked, strict=True))
 
 
+def reordered_codes(codes: Indices, distinct: list[Any], order: Indices) -> Any:
+    """The same for rows in another order, numbered as they come then.
+
+    Examples
+    --------
+    >>> codes, names = reordered_codes(np.array([0, 1, 0]), ["a", "b"], np.array([1, 0, 2]))
+    >>> codes.tolist(), names
+    ([0, 1, 1], ['b', 'a'])
+    """
+    own = codes[order]
+    numbers, first = _numbered(own)
+    return numbers, [distinct[code] for code in own[first].tolist()]
+
+
 def _numbered(values: NDArray[np.int64]) -> tuple[Indices, Indices]:
     from fullswap.kernels.grouping import number_values  # it brings compiled code
 
