@@ -98,8 +98,20 @@ def _hashed(content: bytes) -> int:
 class Draws:
     """Where the draws of one stream come from: what compiled code needs to make them."""
 
-    __slots__ = ("seed", "source", "stream")
+    __slots__ = ("seed", "source")
 
     def __init__(self, seed: int, stream: int = ALONE) -> None:
-        self.seed, self.stream = seed, stream
+        self.seed = seed
         self.source: Words = np.array([*words(stream), *words(seed)], dtype=np.uint64)
+
+    @classmethod
+    def of_words(cls, seed: int, own: Words) -> Draws:
+        """The same from low and high words of stream and seed, shape (4,)."""
+        self = object.__new__(cls)
+        self.seed, self.source = seed, own
+        return self
+
+    @property
+    def stream(self) -> int:
+        """The number of the stream."""
+        return int(self.source[0]) | int(self.source[1]) << 64

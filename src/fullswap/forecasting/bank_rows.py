@@ -120,7 +120,9 @@ class BankRows(Keyed):
         held = self._waiting.get(place)
         if held is not None:
             return held
-        return Stream(self._rows, Draws(self._seed, stream_of(key)), Pending(), place, (key,))
+        rows = self._rows
+        own = np.concatenate((rows.words[place], rows.seed))  # without hashing the key again
+        return Stream(rows, Draws.of_words(self._seed, own), Pending(), place, (key,))
 
     def _stream_at(self, place: int) -> Stream:
         """The stream of a place, to look after its row."""
