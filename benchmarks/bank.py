@@ -25,8 +25,8 @@ EVENTS_A_STREAM = 100
 CHUNK = 10**7
 """Events that are made up at once, so that memory is that of the streams."""
 LOOP_LIMIT = 20.0
-SAMPLE = 200
-"""Streams whose events a loop over forecasters is given, one event after the other."""
+SAMPLE, SAMPLE_EVENTS = 10_000, 20
+"""Streams and events of each that a loop over forecasters is given, one event after the other."""
 
 
 @njit(cache=True)
@@ -121,7 +121,7 @@ def _loop_of_forecasters() -> float:
     """Seconds an event where every stream is an object, and its events come one by one."""
     rng = np.random.default_rng(0)
     forecasters = [Forecaster(seed=k) for k in range(SAMPLE)]
-    keys = rng.integers(0, SAMPLE, SAMPLE * EVENTS_A_STREAM).tolist()
+    keys = rng.integers(0, SAMPLE, SAMPLE * SAMPLE_EVENTS).tolist()
     outcomes = (rng.random(len(keys)) < 0.3).astype(int).tolist()
     first = Forecaster(seed=1)
     first.predict()

@@ -311,3 +311,20 @@ def test_events_are_grouped_in_their_order():
     group_events(streams, bounds, order)
     np.testing.assert_array_equal(order, np.argsort(streams, kind="stable"))
     np.testing.assert_array_equal(np.diff(bounds), np.bincount(streams, minlength=60))
+
+
+@pytest.mark.parametrize("first", [[], [3, 5], ["a"], [2**70], [1.5], [True, 0]], ids=str)
+def test_many_numbers_are_found_as_few_are(first, monkeypatch):
+    rng = np.random.default_rng(1)
+    batches = [rng.integers(0, 40, 60), rng.integers(-5, 60, 80) * 2**40, rng.integers(0, 90, 70)]
+    banks = []
+    for many in (1, 10**9):
+        monkeypatch.setattr("fullswap.forecasting.bank_rows.MANY", many)
+        bank = Bank(Forecaster(seed=1))
+        bank.run(first, [1] * len(first))
+        for keys in batches:
+            bank.run(keys, keys % 2)
+        bank.run([*first, 7.0, 8], [0] * (len(first) + 2))
+        banks.append(bank)
+    assert banks[0].to_json() == banks[1].to_json()
+    assert list(banks[0]._places.values()) == list(range(len(banks[0])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,11 +15,15 @@ from fullswap.base.keys import Keyed
 from fullswap.base.protocols import Indices, Points
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.inputs.codes import codes_of
+from fullswap.kernels.grouping import number_values
 from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.stream import Stream, is_fresh
 from fullswap.online.tickets import Forecast
+
+MANY = 2**14
+"""Keys from which on a table in compiled code is made to find them."""
 
 
 class UnknownKey(KeyError, ValueError):
@@ -78,6 +83,8 @@ class BankRows(Keyed):
         self._places: dict[Any, int] = {}
         self._waiting: dict[int, Stream] = {}
         """Streams with forecasts that wait, by place."""
+        self._numbers: Indices | None = None
+        """The keys by place, as far as they were asked for."""
         self._saved: WeakKeyDictionary[Any, Points] = WeakKeyDictionary()
         """By store: how streams were when they were last the same there."""
 
@@ -143,16 +150,46 @@ class BankRows(Keyed):
 
     def _streams(self, own: list[Any]) -> Indices:
         """The places of these keys; blank rows for those that are new."""
+        numbers = _whole_numbers(own) if len(own) >= MANY else None
+        known = None if numbers is None else self._known_numbers()
+        if numbers is not None and known is not None:
+            codes, first = number_values(np.concatenate((known, numbers)))
+            self._add([own[k] for k in (first[len(known) :] - len(known)).tolist()])
+            found: Indices = codes[len(known) :]
+            return found
         try:
             return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
         except KeyError:
             new = [key for key in dict.fromkeys(own) if key not in self._places]
         except TypeError:
             checks.refuse("keys", "be texts, numbers, or tuples of such", own)
-        first = len(self._rows)
-        self._rows.add_words(stream_words(new))
-        self._places.update(zip(new, range(first, first + len(new)), strict=True))
+        self._add(new)
         return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
+
+    def _add(self, new: list[Any]) -> None:
+        """Blank rows for keys that have none."""
+        if new:
+            first = len(self._rows)
+            self._rows.add_words(stream_words(new))
+            self._places.update(zip(new, range(first, first + len(new)), strict=True))
+
+    def _known_numbers(self) -> Indices | None:
+        """The keys by place, where all are whole numbers: compiled code then finds them."""
+        count = len(self._places)
+        if self._numbers is None or len(self._numbers) != count:
+            self._numbers = _whole_numbers(self._places)
+        # an interrupt may have left a row without a key: then places are not what they seem
+        return self._numbers if count == len(self._rows) else None
+
+
+def _whole_numbers(keys: Collection[Any]) -> Indices | None:
+    """Keys as an array, if all are whole numbers of at most 64 bits."""
+    if not set(map(type, keys)) <= {int}:
+        return None
+    try:
+        return np.fromiter(keys, np.int64, len(keys))
+    except OverflowError:
+        return None
 
 
 def listed(keys: Any) -> list[Any]:

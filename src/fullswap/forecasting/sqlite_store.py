@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from fullswap.base import checks
 from fullswap.forecasting.stores import StoredStream, refuse_others
+
+if TYPE_CHECKING:
+    import sqlite3
 
 APPLICATION = 0x66755357
 """Marks the file as ours."""
@@ -115,6 +117,8 @@ class SQLiteStore:
         return self._open
 
     def _connect(self) -> None:
+        import sqlite3  # where it is used: some builds of Python are without
+
         self._open = sqlite3.connect(
             self.path, timeout=self._wait, isolation_level=None, check_same_thread=False
         )
@@ -172,6 +176,8 @@ class SQLiteStore:
 
     def _try(self, act: Callable[[], Answer]) -> Answer:
         """Errors of SQLite in words that name the file."""
+        import sqlite3
+
         try:
             return act()
         except sqlite3.Error as error:
