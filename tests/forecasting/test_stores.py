@@ -21,6 +21,7 @@ from fullswap import Bank, Forecaster, Recalibrator
 from fullswap.forecasting import FileStore, MemoryStore, SQLiteStore, Store, StoredStream
 from fullswap.forecasting.bank_store import key_text
 from fullswap.forecasting.state import VERSION
+from fullswap.kernels.columns import LEVEL
 
 KINDS = ("memory", "file", "sqlite")
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -381,13 +382,9 @@ def test_an_empty_bank_is_a_bank():
 def test_streams_that_are_due_are_refined_before_they_are_saved():
     """An interrupt may come behind an event and before the finer grid."""
     bank, store = a_bank(), MemoryStore()
-    bank.run(["north"] * 3, [1, 0, 1])
-    kind = bank._rows.kind
-    row = bank._rows.row(0)
-    ends = [kind.spec.end(level) for level in range(3)]
-    level = int(row[0])
-    bank.run(["north"] * int(ends[level] - bank["north"].rounds - 1), np.zeros(
-        int(ends[level] - bank["north"].rounds - 1)))  # fmt: skip
+    level = int(bank._rows.row(0)[LEVEL])
+    left = int(bank.spec.end(level)) - bank["north"].rounds - 1
+    bank.run(["north"] * left, np.zeros(left))
     straight = Bank.from_json(bank.to_json())
     straight.run(["north"], [1])
     with pytest.MonkeyPatch.context() as patch:
@@ -398,4 +395,5 @@ def test_streams_that_are_due_are_refined_before_they_are_saved():
     bank.save(store)
     loaded = Bank.load(store)
     assert loaded["north"].rounds == straight["north"].rounds
-    assert len(loaded["north"]._stream.row) == len(straight["north"]._stream.row)
+    row = straight["north"]._stream.row
+    assert len(loaded["north"]._stream.row) == len(row) and row[LEVEL] == level + 1
