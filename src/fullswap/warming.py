@@ -102,6 +102,7 @@ def _use(forecaster: Any, given: tuple[Any, ...], *columns: Any) -> None:
     forecaster.run(*columns, known=known)
     keys = np.arange(EVENTS) % 2
     bank.run(keys, *columns)
+    bank.run(keys, *columns, threads=2)
     bank.run(keys, *columns, known=known)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,18 @@ def stream_of(key: Any) -> int:
     return _hashed(b"stream" + _spelled(key))
 
 
+def stream_words(keys: Iterable[Any]) -> Words:
+    """The same for many keys as low and high words, shape (n, 2).
+
+    Examples
+    --------
+    >>> stream_words(["north"]).tolist() == [list(words(stream_of("north")))]
+    True
+    """
+    hashes = [hashlib.blake2b(b"stream" + _spelled(key), digest_size=16).digest() for key in keys]
+    return np.frombuffer(b"".join(hashes), "<u8").reshape(-1, 2).astype(np.uint64)
+
+
 def words(number: int) -> tuple[int, int]:
     """Low and high word."""
     return number & _MASK, number >> 64
@@ -60,6 +73,8 @@ def words(number: int) -> tuple[int, int]:
 
 def _spelled(key: Any) -> bytes:
     """A key as bytes; keys that are equal have the same ones, others differ."""
+    if type(key) is int:  # the usual case, and quick
+        return b"n%d" % key
     if isinstance(key, tuple):
         parts = [_spelled(part) for part in key]
         return b"t" + b"".join(str(len(part)).encode() + b":" + part for part in parts)
@@ -83,8 +98,20 @@ def _hashed(content: bytes) -> int:
 class Draws:
     """Where the draws of one stream come from: what compiled code needs to make them."""
 
-    __slots__ = ("seed", "source", "stream")
+    __slots__ = ("seed", "source")
 
     def __init__(self, seed: int, stream: int = ALONE) -> None:
-        self.seed, self.stream = seed, stream
+        self.seed = seed
         self.source: Words = np.array([*words(stream), *words(seed)], dtype=np.uint64)
+
+    @classmethod
+    def of_words(cls, seed: int, own: Words) -> Draws:
+        """The same from low and high words of stream and seed, shape (4,)."""
+        self = object.__new__(cls)
+        self.seed, self.source = seed, own
+        return self
+
+    @property
+    def stream(self) -> int:
+        """The number of the stream."""
+        return int(self.source[0]) | int(self.source[1]) << 64

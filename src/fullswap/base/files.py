@@ -33,7 +33,12 @@ def refuse_same(**paths: Any) -> None:
 
 
 def write_text(path: Any, content: str) -> None:
-    """Write a text: under another name, to the disk, then in the place of what was there.
+    """Write a text as ``write_bytes`` does."""
+    write_bytes(path, content.encode("utf-8"))
+
+
+def write_bytes(path: Any, content: bytes) -> None:
+    """Write a file: under another name, to the disk, then in the place of what was there.
 
     A crash leaves the old file or the new one, never a part. The other name is made by ``open``,
     so that the file gets the rights that the user's files get.
@@ -42,11 +47,11 @@ def write_text(path: Any, content: str) -> None:
     if target.is_dir():
         checks.refuse("path", "be a file, not a folder", str(path))
     if target.exists() and not target.is_file():  # a device or a pipe
-        target.write_text(content, encoding="utf-8")
+        target.write_bytes(content)
         return
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(part, "x", encoding="utf-8") as file:
+        with open(part, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -12,18 +12,25 @@ from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.protocol import OnlineForecasting
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.running import Answers
+from fullswap.forecasting.sqlite_store import SQLiteStore
+from fullswap.forecasting.stores import FileStore, MemoryStore, Store, StoredStream
 from fullswap.forecasting.vectors import OneVsRestForecast, OneVsRestRun
 from fullswap.online.tickets import Forecast
 
 __all__ = [
     "Answers",
     "Bank",
+    "FileStore",
     "Forecast",
     "Forecaster",
+    "MemoryStore",
     "MulticlassForecaster",
     "OneVsRest",
     "OneVsRestForecast",
     "OneVsRestRun",
     "OnlineForecasting",
     "Recalibrator",
+    "SQLiteStore",
+    "Store",
+    "StoredStream",
 ]

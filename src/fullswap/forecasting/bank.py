@@ -12,38 +12,38 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.amounts import counted
-from fullswap.base.draws import Draws, stream_of
 from fullswap.base.files import write_text
-from fullswap.base.keys import Keyed, event_name, event_names
-from fullswap.base.protocols import Indices
+from fullswap.base.keys import event_name, event_names
 from fullswap.base.records import Record
 from fullswap.certificates import Certificate
-from fullswap.forecasting.bank_state import bank_of, text_of
-from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.bank_frames import Roles, frame_of, read_frame
+from fullswap.forecasting.bank_rows import BankRows, RowKeys, listed
+from fullswap.forecasting.bank_state import Entry, bank_of, text_of
+from fullswap.forecasting.bank_store import (
+    changed_since,
+    marks_of,
+    read_settings,
+    read_streams,
+    settings_text,
+    settle_all,
+    stored_streams,
+)
 from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import refuse_sibling, values_of
 from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import scales_of
 from fullswap.forecasting.running import Answered, Answers, Home, Log, run_log
+from fullswap.forecasting.stores import Store, refuse_others
 from fullswap.online.loop import record_of
-from fullswap.online.pending import NAMES, Pending
-from fullswap.online.rows import Rows
-from fullswap.online.spec import Spec
-from fullswap.online.stream import Stream, is_fresh
+from fullswap.online.pending import NAMES
+from fullswap.online.stream import Stream
 from fullswap.online.tickets import Forecast
 
 Found = tuple[Stream, list[Forecast]]
 """Forecasts of one event that wait, and their stream."""
 
 
-class UnknownKey(KeyError, ValueError):
-    """No stream has this key."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-class Bank(Keyed):
+class Bank(BankRows):
     """A forecaster for each of many keys: a station, a market, a customer.
 
     Every stream learns from its own events alone, and draws numbers of its own, which follow from
@@ -64,88 +64,6 @@ class Bank(Keyed):
     (2, 2, 3)
     """
 
-    def __init__(self, pattern: OnlineForecaster) -> None:
-        if not isinstance(pattern, OnlineForecaster):
-            advice = " (a Monitor goes into a MonitorBank)" * hasattr(pattern, "drift_detected")
-            checks.refuse("pattern", f"be a forecaster{advice}", pattern)
-        if not is_fresh(pattern._stream.row) or pattern.pending:
-            checks.refuse("pattern", "be a forecaster without events", pattern)
-        self._pattern = pattern.copy()
-        self._seed = pattern._stream.draws.seed
-        self._rows = Rows(pattern._stream.kind, self._seed, [])
-        self._places: dict[Any, int] = {}
-        self._waiting: dict[int, Stream] = {}
-        """Streams with forecasts that wait, by place."""
-
-    # --- streams ----------------------------------------------------------------------------------
-
-    @property
-    def spec(self) -> Spec:
-        """The kind of forecaster as plain data."""
-        return self._pattern.spec
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of all rows and of what finds them, without the keys themselves."""
-        return self._rows.nbytes
-
-    @property
-    def pending(self) -> tuple[Forecast, ...]:
-        """Forecasts that wait for their outcome, stream by stream."""
-        return tuple(ticket for stream in self._waiting.values() for ticket in stream.pending)
-
-    def __getitem__(self, key: Any) -> OnlineForecaster:
-        """A forecaster that goes on from where this stream is; the bank does not follow it."""
-        stream = self._stream(key)
-        other = self.blank(key)
-        other._stream.rows.put(0, stream.settle())
-        other._stream.pending.tickets.update(
-            {ticket.id: ticket.for_key(None) for ticket in stream.pending}
-        )
-        return other
-
-    def blank(self, key: Any) -> OnlineForecaster:
-        """The forecaster as which the stream of this key begins."""
-        other = object.__new__(type(self._pattern))
-        other._adopt(self.spec, Draws(self._seed, stream_of(key)), self._pattern.labels)
-        return other
-
-    def _stream(self, key: Any) -> Stream:
-        try:
-            place = self._places[key]
-        except (KeyError, TypeError):
-            raise UnknownKey(f"no stream has the key {key!r}") from None
-        held = self._waiting.get(place)
-        if held is not None:
-            return held
-        return Stream(self._rows, Draws(self._seed, stream_of(key)), Pending(), place, (key,))
-
-    def _open(self, key: Any) -> Stream:
-        """The stream of a key, in which forecasts may wait from now on."""
-        stream = self._stream(key)
-        self._waiting.setdefault(stream.index, stream)
-        return stream
-
-    def _forget_idle(self, *streams: Stream) -> None:
-        """Streams in which nothing waits any longer; all are looked at if none is given."""
-        for stream in streams or tuple(self._waiting.values()):
-            if not stream.pending.tickets:
-                self._waiting.pop(stream.index, None)
-
-    def _streams(self, keys: Any) -> Indices:
-        """The places of these keys; blank rows for those that are new."""
-        own = _listed(keys)
-        try:
-            return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
-        except KeyError:
-            new = [key for key in dict.fromkeys(own) if key not in self._places]
-        except TypeError:
-            checks.refuse("keys", "be texts, numbers, or tuples of such", keys)
-        first = len(self._rows)
-        self._rows.add([stream_of(key) for key in new])
-        self._places.update(zip(new, range(first, first + len(new)), strict=True))
-        return np.fromiter(map(self._places.__getitem__, own), np.int64, len(own))
-
     @staticmethod
     def _columns(read: Any, columns: tuple[Any, ...], **how: Any) -> Any:
         """What the pattern reads from these columns."""
@@ -161,36 +79,116 @@ class Bank(Keyed):
         self,
         keys: Any,
         *columns: Any,
+        key: Any = None,
+        time: Any = None,
+        probability: Any = None,
+        outcome: Any = None,
+        weight: Any = None,
         sample_weight: Any = None,
         event: Any = None,
         known: Any = None,
         answers: Answers | None = None,
+        threads: int | None = None,
         record: bool = True,
         progress: bool | None = None,
-    ) -> Record | None:
-        """The pattern's ``run`` with keys first: events of all streams, in the given order.
+    ) -> Any:
+        """Events of all streams, from arrays or from a frame: the pattern's ``run`` with keys.
 
-        The same numbers as if every stream were run alone. ``columns`` are those of the pattern's
-        ``run``: outcomes, or probabilities and outcomes. ``event`` names the event of each row;
-        the same name in two streams is two events. ``known`` says when outcomes came, if they came
-        late, in rows of all streams: that of row i is learnt just before row ``known[i]``.
-        ``answers``: outcomes of events that wait already and become known in the course of this
-        run.
+        The same numbers as if every stream were run alone.
+
+        Parameters
+        ----------
+        keys : sequence, or frame
+            Whose event each row is. Or a frame: pandas, polars (also lazy), Arrow, or a dict of
+            columns. What it holds is then said by ``key`` and the other names of columns.
+        *columns : arrays
+            Those of the pattern's ``run``: outcomes, or probabilities and outcomes. Rows are taken
+            in the given order. None with a frame.
+        key : name or list of names
+            The column of keys; of several columns keys are tuples.
+        time : name
+            Rows are taken oldest first, those of one moment as they come; else as they come.
+        probability : name or list
+            What the model says. A list has a name for each model; for K > 2 classes one for each
+            class, or for several models a list of K for each.
+        outcome : name or list of names
+            Rows without an outcome (null, NaN) are forecast and stay pending. A list of K names:
+            probabilities of classes.
+        weight : name
+            Of the weights; ``sample_weight`` has them for arrays.
+        event : array, or name
+            Names the event of each row; the same name in two streams is two events.
+        known : array, or name
+            When outcomes came, if they came late, in rows of all streams: that of row i is learnt
+            just before row ``known[i]``. In a frame with ``time`` a column of moments: learnt
+            before the first row after that moment; never, where it is missing.
+        answers : Answers
+            Outcomes of events that wait already and become known in the course of this run.
+        threads : int or None
+            Streams are shared between so many threads, with the same result to the last bit; None:
+            all cores for many events, one for few. Runs with late outcomes, or with events that
+            return, take one. A stream is never divided.
+        record : bool
+            False keeps no forecasts, and returns None.
+        progress : bool or None
+            Shows a bar; None: for long runs on a terminal.
+
+        Returns
+        -------
+        Record or frame
+            The forecasts in the order of the rows. Of a frame: the same with the columns
+            ``issued`` and ``mean`` behind its own, of the same library (a lazy one is collected);
+            for classes a column each, ``mean_home`` or ``mean_0``.
+
+        Examples
+        --------
+        >>> from fullswap import Recalibrator
+        >>> bank = Bank(Recalibrator(step=0.1, seed=1))
+        >>> frame = {"site": ["n", "s", "n"], "said": [0.9, 0.2, 0.8], "rain": [1, 0, None]}
+        >>> answer = bank.run(frame, key="site", probability="said", outcome="rain")
+        >>> list(answer), len(bank.pending)
+        (['site', 'said', 'rain', 'issued', 'mean'], 1)
         """
+        roles = Roles(key, time, probability, outcome, weight, event, known)
+        held = frame_of(keys)
+        if held is None:
+            for name in ("key", "time", "probability", "outcome", "weight"):
+                if getattr(roles, name) is not None:
+                    rule = "be left out where keys are given row by row (it names columns)"
+                    checks.refuse(name, rule, getattr(roles, name))
+            given = columns, sample_weight, event, known
+            return self._run(keys, *given, answers, threads, record, progress)
+        if columns or sample_weight is not None:
+            rule = "be given by the names of columns: probability, outcome, weight"
+            checks.refuse("columns", rule, "arrays beside a frame")
+        labels = self._pattern.labels
+        rows = read_frame(*held, roles, self.spec, labels, record)
+        own = rows.columns, rows.weight, rows.event, rows.known
+        made = self._run(rows.keys, *own, answers, threads, record, progress)
+        return None if made is None else rows.answer(made, labels)
+
+    def _run(
+        self, keys: Any, columns: tuple[Any, ...], sample_weight: Any, event: Any, known: Any,
+        answers: Answers | None, threads: int | None, record: bool, progress: bool | None,
+    ) -> Record | None:  # fmt: skip
         contexts, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
-        own, progress = _listed(keys), checks.flag("progress", progress)
+        own = keys if isinstance(keys, RowKeys) else RowKeys.of(keys)
+        progress = checks.flag("progress", progress)
+        threads = None if threads is None else checks.whole("threads", threads, 1)
         checks.same_length("keys", own, "outcomes", len(outcomes))
         most = self.spec.max_weight
         answered = Answered.of(
             answers, len(outcomes), self._stream, self._pattern._outcomes, most, keyed=True
         )
-        log = Log.of(contexts, outcomes, sample_weight, most, event, known, own, answered)
+        each = None if event is None else own.listed()
+        log = Log.of(contexts, outcomes, sample_weight, most, event, known, each, answered)
         moments = log.moments_if_events_return(
             [(stream.key[0], stream.pending) for stream in self._waiting.values()]
         )
-        home = Home(self._rows, self._streams(own), self._waiting, lambda t: self._open(own[t]))
+        places = own.places(self._streams(own.distinct))
+        home = Home(self._rows, places, self._waiting, lambda t: self._open(own[t]))
         try:
-            recorded = run_log(log, home, moments, record, progress)
+            recorded = run_log(log, home, moments, record, progress, threads)
         finally:
             self._forget_idle()
         if recorded is None:
@@ -204,7 +202,7 @@ class Bank(Keyed):
         ``event`` has a name for each forecast, None where it is an event of its own.
         """
         contexts = self._columns(self._pattern._contexts, columns)
-        own = _listed(keys)
+        own = listed(keys)
         if contexts is not None:
             checks.same_length("keys", own, "p", len(contexts))
         names = event_names(event, len(own)) or [None] * len(own)
@@ -235,7 +233,7 @@ class Bank(Keyed):
 
         Each event counts once, however often it was forecast. All are checked before any is learnt.
         """
-        own = _listed(keys)
+        own = listed(keys)
         names = event_names(events, len(own)) or [None] * len(own)
         streams = [self._stream(key) for key in own]
         pairs = zip(streams, names, strict=True)
@@ -319,32 +317,64 @@ class Bank(Keyed):
     @classmethod
     def from_json(cls, text: str | bytes) -> Bank:
         """The bank that ``to_json`` wrote: every stream goes on with the same forecasts."""
-        pattern, entries = bank_of(text)
-        self = cls(pattern)
+        self = cls((read := bank_of(text))[0])
+        self._restore(read[1])
+        return self
+
+    def _restore(self, entries: list[Entry]) -> None:
+        """Take over streams that have been checked, where there are none yet."""
         places = self._streams([key for key, _, _ in entries])
         for place, (key, row, tickets) in zip(places.tolist(), entries, strict=True):
             self._rows.put(place, row)
             if tickets:
                 self._open(key).pending.restore(*tickets)
         self._rows.compact()
-        return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file; a crash in the middle leaves the old one."""
-        write_text(path, self.to_json())
+    def save(self, where: str | os.PathLike[str] | Store) -> None:
+        """Write the state to a file, as JSON, or to a store; a crash in the middle leaves the old.
+
+        To a store go the streams that have changed since this bank was last saved to it or loaded
+        from it; others that it holds stay there.
+        """
+        if isinstance(where, str | os.PathLike):
+            write_text(where, self.to_json())
+            return
+        if not isinstance(where, Store):
+            checks.refuse("where", "be a path or a store", where)
+        settings = settings_text(self._pattern, self._seed)
+        held = where.settings()
+        refuse_others(held, settings)
+        before = None if held is None else self._saved.get(where)
+        marks = marks_of(self._rows, self._waiting)
+        changed = changed_since(marks, before)
+        keys = [(key, place) for key, place in self._places.items() if changed[place]]
+        places = np.flatnonzero(changed)
+        settle_all(self._rows, places, self._stream_at)
+        if keys or held is None:
+            where.put(settings, stored_streams(self._rows, self._waiting, keys))
+        self._saved[where] = marks
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Bank:
-        """The bank that ``save`` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+    def load(cls, where: str | os.PathLike[str] | Store, keys: Any = None) -> Bank:
+        """The bank that ``save`` wrote.
+
+        From a store, if ``keys`` are given, the streams of these alone; those that it does not have
+        begin blank with their first event.
+        """
+        if isinstance(where, str | os.PathLike):
+            if keys is not None:
+                checks.refuse("keys", "be left out where the bank is in a file", keys)
+            return cls.from_json(Path(where).read_text(encoding="utf-8"))
+        if not isinstance(where, Store):
+            checks.refuse("where", "be a path or a store", where)
+        pattern = read_settings(where)
+        self = cls(pattern)
+        self._restore(read_streams(where, pattern.spec, keys, self._rows.kind.blank))
+        self._saved[where] = marks_of(self._rows, self._waiting)
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
         return f"Bank({self._pattern!r}; {counted(len(self), 'stream')})"
-
-
-def _listed(keys: Any) -> list[Any]:
-    """Keys one after the other, as plain values."""
-    return keys.tolist() if isinstance(keys, np.ndarray) else list(keys)

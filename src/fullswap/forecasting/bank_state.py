@@ -31,33 +31,42 @@ Entry = tuple[Any, Vector, list[Forecast]]
 """Key, row and forecasts that wait, of one stream."""
 
 
-def text_of(pattern: OnlineForecaster, seed: int, streams: list[Stream]) -> str:
-    """The whole state, pending forecasts and seed of the draws included, as JSON."""
-    stored = []
-    for stream in streams:
-        tickets = [ticket.to_list() for ticket in stream.pending]
-        stored.append([plain_key(stream.key[0]), pack_row(stream.settle()), tickets])
-    return pack(
-        "Bank",
-        {
-            "forecaster": type(pattern).__name__,
-            "spec": pattern.spec.to_dict(),
-            "seed": str(seed),
-            "streams": stored,
-            **pack_labels(pattern.labels),
-        },
-    )
+def settings_of(pattern: OnlineForecaster, seed: int) -> dict[str, Any]:
+    """What a bank is made from, as plain data."""
+    return {
+        "forecaster": type(pattern).__name__,
+        "spec": pattern.spec.to_dict(),
+        "seed": str(seed),
+        **pack_labels(pattern.labels),
+    }
 
 
-def bank_of(text: str | bytes) -> tuple[OnlineForecaster, list[Entry]]:
-    """The pattern and the streams of a bank from what ``text_of`` wrote, all checked."""
-    stored = unpack("Bank", text, FIELDS)
+def pattern_of(stored: dict[str, Any]) -> OnlineForecaster:
+    """The pattern from what ``settings_of`` gave, checked."""
     spec = Spec.from_dict(stored["spec"])
     seed = unpack_number("seed", stored["seed"])
     skins = {skin.__name__: skin for skin in (Forecaster, MulticlassForecaster, Recalibrator)}
     skin = skins[checks.one_of("forecaster", stored["forecaster"], skins)]
     if spec.kind not in skin._kinds:
         checks.refuse("spec", f"be of kind {' or '.join(skin._kinds)}", spec.kind)
+    pattern = object.__new__(skin)
+    pattern._adopt(spec, Draws(seed), unpack_labels(stored, spec.classes))
+    return pattern
+
+
+def text_of(pattern: OnlineForecaster, seed: int, streams: list[Stream]) -> str:
+    """The whole state, pending forecasts and seed of the draws included, as JSON."""
+    stored = []
+    for stream in streams:
+        tickets = [ticket.to_list() for ticket in stream.pending]
+        stored.append([plain_key(stream.key[0]), pack_row(stream.settle()), tickets])
+    return pack("Bank", {**settings_of(pattern, seed), "streams": stored})
+
+
+def bank_of(text: str | bytes) -> tuple[OnlineForecaster, list[Entry]]:
+    """The pattern and the streams of a bank from what ``text_of`` wrote, all checked."""
+    stored = unpack("Bank", text, FIELDS)
+    pattern = pattern_of(stored)
     if not isinstance(stored["streams"], list):
         checks.refuse("streams", "be a list", stored["streams"])
     entries = []
@@ -65,9 +74,7 @@ def bank_of(text: str | bytes) -> tuple[OnlineForecaster, list[Entry]]:
         if not isinstance(entry, list) or len(entry) != 3:
             checks.refuse("streams", "be [key, row, pending] each", entry)
         key = key_of(entry[0])
-        entries.append((key, *unpack_stream(spec, entry[1], entry[2], (key,))))
+        entries.append((key, *unpack_stream(pattern.spec, entry[1], entry[2], (key,))))
     if len({key for key, _, _ in entries}) < len(entries):
         raise ValueError("streams must have distinct keys, got one twice")
-    pattern = object.__new__(skin)
-    pattern._adopt(spec, Draws(seed), unpack_labels(stored, spec.classes))
     return pattern, entries

@@ -17,7 +17,8 @@ from fullswap.base.protocols import Indices, Vector
 from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import known_rows, moments_of, run_rows, values_of
 from fullswap.forecasting.inputs import scales_of
-from fullswap.online.loop import Recorded, recorded_of, run_events
+from fullswap.online.grouped import pays, run_grouped
+from fullswap.online.loop import Recorded, joined, recorded_of, run_events, scattered
 from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
 from fullswap.online.stream import Stream, watch
@@ -173,9 +174,10 @@ class Home:
 
 
 def run_log(
-    log: Log, home: Home, moments: Indices | None, record: bool, progress: bool | None
-) -> Recorded | None:
-    """Forecast and learn all rows; ``moments`` if events return.
+    log: Log, home: Home, moments: Indices | None, record: bool, progress: bool | None,
+    threads: int | None = 1,
+) -> Recorded | None:  # fmt: skip
+    """Forecast and learn all rows; ``moments`` if events return, ``threads`` if none does.
 
     What is stopped in the middle stays learnt, on the grid that is due, or waits.
     """
@@ -184,15 +186,46 @@ def run_log(
             return _run_one_by_one(log, home, moments, record, progress)
         if log.known is not None:
             return _run_late(log, home, log.known, record, progress)
-        held = {place: stream for place, stream in home.waiting.items() if stream.pending.tickets}
-        return run_events(
-            home.rows, home.places, log.contexts, log.outcomes, log.scales, record, progress,
-            watch(held, home.places, log.scales),
-        )  # fmt: skip
+        return _run_at_once(log, home, record, progress, threads)
     except BaseException:
         for stream in home.waiting.values():
             stream.settle()
         raise
+
+
+def _run_at_once(
+    log: Log, home: Home, record: bool, progress: bool | None, threads: int | None
+) -> Recorded | None:
+    """A log in which every outcome is known before the next row, in compiled code.
+
+    Streams in which forecasts wait are watched, so their rows are run one after the other; all
+    others stream by stream where that pays.
+    """
+    places, total = home.places, len(log.outcomes)
+    held = {place: stream for place, stream in home.waiting.items() if stream.pending.tickets}
+    watched = np.isin(places, list(held)) if held and len(places) else np.zeros(0, np.bool_)
+
+    def run(where: Any, grouped: bool) -> Recorded | None:
+        own = (
+            places[where] if len(places) else places,
+            None if log.contexts is None else log.contexts[where],
+            log.outcomes[where],
+            log.scales[where] if len(log.scales) else log.scales,
+        )
+        if grouped:
+            return run_grouped(home.rows, *own, record, progress, threads)
+        return run_events(home.rows, *own, record, progress, watch(held, own[0], own[3]))
+
+    everywhere = slice(None)
+    if not len(places) or not pays(home.rows, total - int(watched.sum()), threads):
+        return run(everywhere, grouped=False)
+    if not watched.any():
+        return run(everywhere, grouped=True)
+    rows = np.flatnonzero(watched), np.flatnonzero(~watched)
+    first, second = run(rows[0], grouped=False), run(rows[1], grouped=True)
+    if first is None or second is None:
+        return None
+    return scattered(joined([first, second], home.rows.kind), np.concatenate(rows))
 
 
 def _run_one_by_one(

@@ -123,7 +123,13 @@ def unpack_stream(
     spec: Spec, text: Any, pending: Any, key: Any = None
 ) -> tuple[Vector, list[Forecast]]:
     """A stored row and the forecasts that wait, both checked against the spec."""
-    row = unpack_row(text)
+    return checked_stream(spec, unpack_row(text), pending, key)
+
+
+def checked_stream(
+    spec: Spec, row: Vector, pending: Any, key: Any = None
+) -> tuple[Vector, list[Forecast]]:
+    """The same for a row that has been read."""
     # before anything is laid out: what a short text can ask for stays as small as the text
     least = HEAD + spec.levels[0].size(spec.classes)
     if len(row) < least:

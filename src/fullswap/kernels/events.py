@@ -290,7 +290,7 @@ def stretch(
     return t, DONE
 
 
-@kernel
+@kernel(nogil=True)
 def run(
     spec, arena, start, room, words, seed, streams, contexts, outcomes, scales, indices, weights,
     issued,

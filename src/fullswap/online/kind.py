@@ -173,7 +173,12 @@ class Kind(ABC):
 
     def row_width(self, level: int) -> int:
         """Length of a row on this grid."""
-        return self.base + self.columns * self.spec.levels[level].size(self.spec.classes)
+        return self._row_widths[level]
+
+    @cached_property
+    def _row_widths(self) -> list[int]:
+        sizes = [lattice.size(self.spec.classes) for lattice in self.spec.levels]
+        return [self.base + self.columns * size for size in sizes]
 
     @cached_property
     def blank(self) -> Vector:

@@ -189,3 +189,9 @@ def joined(parts: list[Recorded], kind: Kind) -> Recorded:
     wide = [widened(part, kind, width) if part[0].shape[1] < width else part for part in parts]
     indices, weights, issued = zip(*wide, strict=True)
     return np.concatenate(indices), np.concatenate(weights), np.concatenate(issued)
+
+
+def scattered(recorded: Recorded, rows: Indices) -> Recorded:
+    """The same where entry k belongs to row ``rows[k]``, in the order of the rows."""
+    back = np.argsort(rows)
+    return recorded[0][back], recorded[1][back], recorded[2][back]

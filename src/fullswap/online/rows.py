@@ -64,18 +64,22 @@ class Rows:
 
     def add(self, streams: list[int]) -> None:
         """Blank rows for these streams (128-bit numbers), behind the others."""
+        own = np.array([words(stream) for stream in streams], np.uint64).reshape(-1, 2)
+        self.add_words(own)
+
+    def add_words(self, own: NDArray[np.uint64]) -> None:
+        """The same for streams given as low and high words, shape (n, 2)."""
         blank = self.kind.blank
         top, width = int(self._room[0]), len(blank)
-        more = len(streams) * width
-        single = not len(self.start) and len(streams) == 1
+        more = len(own) * width
+        single = not len(self.start) and len(own) == 1
         arena = self.arena
         if top + more > len(arena):
             arena = _grown(arena, top + more, exact=single)
-        arena[top : top + more] = np.tile(blank, len(streams))
-        own = np.array([words(stream) for stream in streams], np.uint64).reshape(-1, 2)
+        arena[top : top + more].reshape(-1, width)[:] = blank
         # cut: an interrupt may have come when words were there and starts were not
         both = _longer(self.words[: len(self.start)], own)
-        starts = _longer(self.start, top + width * np.arange(len(streams)))
+        starts = _longer(self.start, top + width * np.arange(len(own)))
         room = self._room.copy()
         room[0] = top + more
         # what is new becomes visible last and at once
@@ -109,9 +113,7 @@ class Rows:
         """A new arena without the places that rows have left, and with room for so much more."""
         if len(self.start) < 2:
             return
-        kind = self.kind
-        levels = self.arena[self.start + LEVEL].astype(np.int64)
-        widths = np.array([kind.row_width(level) for level in range(levels.max() + 1)])[levels]
+        widths = self._widths()
         starts = np.cumsum(widths) - widths
         top = int(widths.sum())
         arena = np.zeros(max(top + more, int(GROWTH * top)))
@@ -119,6 +121,26 @@ class Rows:
         room = np.full_like(self._room, -1)
         room[0] = top
         self.arena, self.start, self._room = arena, starts, room
+
+    def reserve(self, size: int) -> int:
+        """Set a part of the arena apart, into which rows may be moved: where it begins."""
+        if self._room[0] + size > len(self.arena):
+            self.compact(size)
+        room = self._room.copy()
+        begin = int(room[0])
+        room[0] = begin + size
+        self._room = room
+        return begin
+
+    def trim(self) -> None:
+        """Give back what rows have left, where that is much."""
+        if self._room[0] > GROWTH * self._widths().sum():
+            self.compact()
+
+    def _widths(self) -> Indices:
+        levels = self.arena[self.start + LEVEL].astype(np.int64)
+        each = [self.kind.row_width(level) for level in range(int(levels.max(initial=0)) + 1)]
+        return np.array(each)[levels]
 
     def put(self, stream: int, row: Vector) -> None:
         """Replace the row of a stream by one from outside, which has been checked."""

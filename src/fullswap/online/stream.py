@@ -31,8 +31,8 @@ class Stream:
     """The verbs of single events on one row of many, or on the only one."""
 
     __slots__ = (
-        "_alone", "_forecast", "_learn", "_level", "_row", "draws", "index", "key", "kind",
-        "pending", "rows",
+        "_alone", "_arena", "_begin", "_forecast", "_learn", "_level", "_row", "draws", "index",
+        "key", "kind", "pending", "rows",
     )  # fmt: skip
 
     def __init__(
@@ -43,6 +43,9 @@ class Stream:
         self.index, self.key = index, key
         self._alone = key is None
         self._row: Any = None
+        self._arena: Any = None
+        self._learn: Any = None
+        self._begin = 0
 
     @property
     def row(self) -> Vector:
@@ -50,12 +53,22 @@ class Stream:
         return self.rows.arena if self._alone else self.rows.row(self.index)
 
     def _bind(self) -> None:
-        """Prepare the verbs for a row that is new here; it is marked as known last."""
+        """Prepare the verbs for a row that is new here; it is marked as known last.
+
+        A place of an arena is of one level as long as the arena is: the same place is the same row.
+        """
+        rows, begin = self.rows, 0
+        if not self._alone:
+            begin = rows.start.item(self.index)
+            if self._arena is rows.arena and self._begin == begin:
+                return
+        self._arena, arena = None, rows.arena
         row = self.row
         self._level = self.kind.level_of(row)
         self._forecast = self.kind.forecaster(row, self.draws.source)
-        self._learn = self.kind.learner(row, self._level)
-        self._row = row
+        self._learn = None
+        self._begin = begin
+        self._row, self._arena = row, arena
 
     def predict(self, context: Any, event: Any = None) -> Forecast:
         """Forecast the next event, or once more one for which forecasts may wait.
@@ -105,6 +118,8 @@ class Stream:
         if self._row is not self.rows.arena:
             self._bind()
         row, learn = self._row, self._learn
+        if learn is None:
+            learn = self._learn = self.kind.learner(row, self._level)
         play, pending = ticket._play, self.pending
         number = play[0]
         if ticket.level != self._level:
