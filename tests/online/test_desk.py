@@ -117,7 +117,7 @@ def test_what_is_undone_leaves_no_trace_and_what_is_put_back_goes_on(name, seed)
     maker = MAKERS[name]
     rng = np.random.default_rng(seed)
     pair = Pair(maker)
-    for kind, made in turns(pair, maker, rng, 12):
+    for kind, _ in turns(pair, maker, rng, 12):
         if kind == "forecast" and rng.random() < 0.5:
             before = pair.rows.arena.copy()
             log = maker.log(4, 1)

@@ -39,22 +39,25 @@ class Server:
     def start(self):
         command = [sys.executable, "-m", "fullswap", "serve", str(self.folder), "--port", "0"]
         self.process = subprocess.Popen(
-            [*command, *self.options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [*command, "--log-level", "error", *self.options], stderr=subprocess.PIPE, text=True
         )
-        line = self.process.stdout.readline()
-        assert "http://" in line, line
+        said = ""
+        while "listening on" not in said:
+            line = self.process.stderr.readline()
+            assert line, said
+            said += line
         self.port = int(line.rsplit(":", 1)[1])
         return self
 
     def kill(self):
         self.process.kill()
         self.process.wait()
-        self.process.stdout.close()
+        self.process.stderr.close()
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(60)
-        self.process.stdout.close()
+        self.process.stderr.close()
         return code
 
     def ask(self, method, path, body=None):
@@ -95,6 +98,8 @@ class Player(threading.Thread):
                 self.turn()
         except Exception as error:  # shown by the test
             self.trouble = error
+        finally:
+            self.hang_up()
 
     def turn(self):
         rng, few = self.rng, self.rng.choice((1, 1, 3, 20))
@@ -129,6 +134,11 @@ class Player(threading.Thread):
             own = {"event": item["event"]}
         return {**own, "outcome": self.rng.randrange(3 if item["spec"] == "three" else 2)}
 
+    def hang_up(self):
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
     def insist(self, path, items):
         """Ask until it is answered."""
         while True:
@@ -142,7 +152,7 @@ class Player(threading.Thread):
                     return answer["items"]
                 assert status == 503, (status, answer)
             except (OSError, http.client.HTTPException):
-                self._connection = None
+                self.hang_up()
                 self.retries += 1
             if self.stopping.is_set():
                 raise RuntimeError("stopped while asking")

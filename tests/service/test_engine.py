@@ -292,8 +292,9 @@ def test_specs_never_change(folder):
     assert not service.ask(lambda e: e.put_spec("mine", SpecBody(step=0.05))).result()[0]
     with pytest.raises(Conflict):
         service.ask(lambda e: e.put_spec("mine", SpecBody())).result()
-    for bad in ({"forecaster": "oracle"}, {"step": 0.3}, {"classes": 9}, {"models": 0},
-                {"tolerance": 2}, {"monitor": 0.5}, {"forecaster": "forecaster", "classes": 3}):  # fmt: skip
+    alone = {"forecaster": "forecaster", "classes": 3}
+    others = {"step": 0.3}, {"classes": 9}, {"models": 0}, {"tolerance": 2}, {"monitor": 0.5}
+    for bad in ({"forecaster": "oracle"}, alone, *others):
         with pytest.raises(ValueError):
             service.ask(lambda e, bad=bad: e.put_spec("bad", SpecBody(**bad))).result()
     service.forecasts([ForecastItem("a", "mine", p=0.5)]).result()

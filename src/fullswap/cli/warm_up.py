@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from fullswap.base.extras import is_installed
 from fullswap.cli.options import JSON, QUIET
 from fullswap.cli.output import answered, progress_wanted, say
 
@@ -18,7 +19,12 @@ def warm_up(as_json: bool = JSON, quiet: bool = QUIET) -> None:
     with answered("warm-up"):
         from fullswap.warming import warm_up as compile_all
 
-        done = compile_all(None if quiet else _tell)
+        more = {}
+        if is_installed("msgspec"):
+            from fullswap.service.warming import warm_all
+
+            more["the service"] = warm_all
+        done = compile_all(None if quiet else _tell, more)
         if not done.kept:
             raise ValueError(" ".join(str(done).split()))
         if as_json:

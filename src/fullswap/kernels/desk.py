@@ -181,7 +181,7 @@ def find_all(notes, first, streams, numbers, slots):
 
 
 def learns_at(spec, vector, size, drawn, old, new, point):
-    """Whether a ticket that waits, of the grid ``old``, will learn at a point of the grid ``new``."""
+    """Whether a ticket that waits, of the grid ``old``, learns at a point of the grid ``new``."""
     raise NotImplementedError
 
 

@@ -135,7 +135,8 @@ class Desk:
 
     def counts(self, heads: Indices) -> Indices:
         """How many forecasts these events have that wait."""
-        return self._notes[heads, desk.COUNT]
+        counts: Indices = self._notes[heads, desk.COUNT]
+        return counts
 
     def siblings(self, head: int) -> list[int]:
         """Where all forecasts of an event wait, oldest first."""

@@ -24,6 +24,7 @@ from fullswap.service.messages import SpecBody
 from fullswap.service.problems import Conflict, Refused
 from fullswap.service.saving import Saving
 from fullswap.service.storage import Journal
+from fullswap.service.warming import warm
 
 DEFAULT = "default"
 """The spec of streams that are asked for without one."""
@@ -134,6 +135,7 @@ class Engine(Listing):
                     "take another name"
                 )
             return False, self.spec_view(known)
+        warm(body)
         fleet = Fleet(max(self.fleets, default=0) + 1, name, body)
         row = (fleet.no, name, msgspec.json.encode(body).decode(), str(fleet.seed))
         self.keeper.submit(lambda tables: tables.execute(

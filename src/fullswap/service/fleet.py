@@ -154,7 +154,7 @@ class Fleet:
         if slots:
             own = self.desk.tickets(slots)
             records = [tuple(self.held[slot]) for slot in slots]
-            tickets = encode(Waiting(packed(own.notes), packed(own.plays), records))  # type: ignore[arg-type]
+            tickets = encode(Waiting(packed(own.notes), packed(own.plays), records))
         row = self.rows.row(place).astype("<f8").tobytes()
         watch = self.watch.dump(place)
         return STATE, _checksum(row, tickets, watch), row, tickets, watch

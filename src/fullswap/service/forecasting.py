@@ -175,8 +175,8 @@ class Asked:
         if event is not None and (fleet.nos[place], event) in resolved:
             raise Refused("resolved", f"event {event!r} has its outcome already")
         if fleet.desk.pending(place) >= engine.limits.pending:
-            raise Refused("too-many-pending", f"stream {item.stream!r} has "
-                          f"{engine.limits.pending} forecasts that wait, and takes no more")  # fmt: skip
+            most = f"{engine.limits.pending} forecasts that wait, and takes no more"
+            raise Refused("too-many-pending", f"stream {item.stream!r} has {most}")
         batch = self._batches.get(fleet.no)
         if batch is None:
             batch = self._batches[fleet.no] = Batch(fleet)

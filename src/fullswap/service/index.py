@@ -99,7 +99,8 @@ class Index:
             if place in rows:
                 return rows[place]
         query = "SELECT * FROM history WHERE stream = ? AND n = ?"
-        return self._tables.execute(query, place).fetchone()  # type: ignore[no-any-return]
+        row: Row | None = self._tables.execute(query, place).fetchone()
+        return row
 
     def find_events(self, names: Collection[str]) -> dict[tuple[int, str], Place]:
         """Events of these names that have their outcome: (stream, name) ↦ one of its forecasts."""
@@ -149,4 +150,4 @@ class Index:
 
 def said_of(row: Row) -> tuple[Any, Any, Any, Any, Any]:
     """What models said, what was issued, the mean, points and weights, of a resolved forecast."""
-    return tuple(_DECODE(row[7]))  # type: ignore[return-value]
+    return tuple(_DECODE(row[7]))

@@ -148,7 +148,7 @@ class Listing:
             found += [self._alarm(fleet, place, row["alarm"]) for place, row in pairs]
         return sorted(found, key=lambda alarm: -alarm["time"])
 
-    # --- one stream ---------------------------------------------------------------------------------
+    # --- one stream -----------------------------------------------------------------------------
 
     def stream(self, name: str) -> dict[str, Any] | None:
         """All that is known of a stream; None if there is none of this name."""

@@ -20,7 +20,7 @@ class ForecastItem(Struct, forbid_unknown_fields=True):
     spec: str | None = None
     id: str | None = None
     p: Probability = None
-    """What models say: one number, one for each model, or K for each; null where a model is silent."""
+    """What models say: one number, one for each model, or K for each; null where one is silent."""
     groups: list[str] | None = None
     event: str | None = None
 

@@ -98,7 +98,8 @@ class Reported:
 
     def _find(self, ids: list[str]) -> dict[str, Found]:
         """Where the forecasts of these ids are; unknown ones are left out."""
-        engine, by_fleet = self._engine, {}
+        engine = self._engine
+        by_fleet: dict[int, list[tuple[str, Place, int]]] = {}
         places = engine.index.find_ids({one for one in ids if not one.startswith(PREFIX)})
         places.update({one: place for one in ids if (place := place_of(one)) is not None})
         found = {}

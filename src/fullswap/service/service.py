@@ -22,6 +22,7 @@ from fullswap.service.messages import ForecastItem, Issued, OutcomeItem, Refusal
 from fullswap.service.problems import Unavailable
 from fullswap.service.resolving import Reported
 from fullswap.service.storage import Folder, Journal
+from fullswap.service.warming import warm
 
 Answer = TypeVar("Answer")
 IDLE = 1.0
@@ -58,6 +59,8 @@ class Service:
             journal = Journal(own.path / "journal.db")
             engine = Engine(own.path, journal, limits, clock)
             engine.recover()
+            for fleet in engine.fleets.values():
+                warm(fleet.body)
         except BaseException:
             own.close()
             raise
