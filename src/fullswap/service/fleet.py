@@ -78,6 +78,7 @@ class Fleet:
         self.models, self.classes = spec.models, spec.classes
         self.vector = spec.kind in ("simplex", "mesh")
         """Whether forecasts and outcomes are vectors."""
+        self.plain_outcomes = not self.vector and spec.max_weight == 1.0
         self.watch = Watch(
             spec.classes, run_length_of(body), float(body.tolerance), self.pattern.labels
         )

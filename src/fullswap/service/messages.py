@@ -1,6 +1,7 @@
 """What clients and the service say to each other, as typed JSON.
 
-Kept small and flat: a client in any language builds these by hand.
+Kept small and flat: a client in any language builds these by hand. Messages never refer to each
+other in a circle, so the garbage collector need not look at them (``gc=False``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ Number = float | int
 Probability = Number | list[Number | list[Number | None] | None] | None
 
 
-class ForecastItem(Struct, forbid_unknown_fields=True):
+class ForecastItem(Struct, forbid_unknown_fields=True, gc=False):
     """One forecast that is asked for."""
 
     stream: str
@@ -25,7 +26,7 @@ class ForecastItem(Struct, forbid_unknown_fields=True):
     event: str | None = None
 
 
-class OutcomeItem(Struct, forbid_unknown_fields=True):
+class OutcomeItem(Struct, forbid_unknown_fields=True, gc=False):
     """One outcome: of a forecast by its id, or of an event. null: it will never come."""
 
     outcome: bool | Number | str | list[Number] | None
@@ -36,7 +37,7 @@ class OutcomeItem(Struct, forbid_unknown_fields=True):
     weight: Number = 1.0
 
 
-class Issued(Struct):
+class Issued(Struct, gc=False):
     """One forecast."""
 
     id: str
@@ -46,7 +47,7 @@ class Issued(Struct):
     weights: list[float]
 
 
-class Settled(Struct, omit_defaults=True):
+class Settled(Struct, omit_defaults=True, gc=False):
     """What became of an outcome: "learnt", "known" before, or "dropped"."""
 
     id: str

@@ -50,28 +50,50 @@ class Batch:
 
     def __init__(self, fleet: Fleet) -> None:
         self.fleet = fleet
-        self.learnt: list[tuple[Due, Any, float]] = []
-        self.dropped: list[Due] = []
+        self.learnt = Dues()
+        self.dropped = Dues()
 
     def entries(self, now: float) -> list[bytes]:
         """What the journal says of it."""
         fleet, entries = self.fleet, []
-        if self.learnt:
-            outcomes = np.array([outcome for _, outcome, _ in self.learnt], float)
-            scales = np.array([scale for _, _, scale in self.learnt])
-            nos, numbers = self._numbers([due for due, _, _ in self.learnt])
-            entries.append(encode(
-                Outcomes(now, fleet.no, nos, numbers, packed(outcomes), packed(scales))
-            ))  # fmt: skip
-        if self.dropped:
-            entries.append(encode(Dropped(now, fleet.no, *self._numbers(self.dropped))))
+        if self.learnt.places:
+            outcomes, scales = packed(self.learnt.values()), packed(self.learnt.weights())
+            entries.append(
+                encode(Outcomes(now, fleet.no, *self.learnt.numbers(fleet), outcomes, scales))
+            )
+        if self.dropped.places:
+            entries.append(encode(Dropped(now, fleet.no, *self.dropped.numbers(fleet))))
         return entries
 
-    def _numbers(self, dues: list[Due]) -> tuple[Any, Any]:
-        fleet = self.fleet
-        nos = np.array([fleet.nos[due.place] for due in dues], np.int64)
-        heads = np.array([due.head for due in dues], np.int64)
-        return packed(nos), packed(fleet.desk.tickets(heads).notes[:, 0])
+
+class Dues:
+    """Events that will be resolved together; lists have one entry each."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.heads: list[int] = []
+        self.outcomes: list[Any] = []
+        self.scales: list[float] = []
+
+    def add(self, place: int, head: int, outcome: Any, scale: float) -> None:
+        """One more."""
+        self.places.append(place)
+        self.heads.append(head)
+        self.outcomes.append(outcome)
+        self.scales.append(scale)
+
+    def values(self) -> Any:
+        """Outcomes as an array."""
+        return np.array(self.outcomes, float)
+
+    def weights(self) -> Any:
+        """Scales as an array."""
+        return np.array(self.scales)
+
+    def numbers(self, fleet: Fleet) -> tuple[Any, Any]:
+        """Streams, and ids of the oldest forecasts."""
+        nos = np.array([fleet.nos[place] for place in self.places], np.int64)
+        return packed(nos), packed(fleet.desk.tickets(self.heads).notes[:, 0])
 
 
 class Reported:
@@ -91,6 +113,9 @@ class Reported:
                 self.answers[turn] = item
                 continue
             assert isinstance(item, OutcomeItem)
+            if self._take_plain(item):
+                self.answers[turn] = Settled(item.id, LEARNT)  # type: ignore[arg-type]
+                continue
             try:
                 self.answers[turn] = self._take(item)
             except Refused as refused:
@@ -130,27 +155,46 @@ class Reported:
         """It is durable from this entry on: learn."""
         engine = self._engine
         for batch in self._batches.values():
-            fleet = batch.fleet
-            if batch.learnt:
-                dues = [due for due, _, _ in batch.learnt]
-                outcomes = np.array([outcome for _, outcome, _ in batch.learnt], float)
-                scales = np.array([scale for _, _, scale in batch.learnt])
-                self._settle(fleet, dues, outcomes, scales, seq)
-            if batch.dropped:
-                self._settle(fleet, batch.dropped, None, None, seq)
+            learnt = batch.learnt
+            if learnt.places:
+                self._settle(batch.fleet, learnt, learnt.values(), learnt.weights(), seq)
+            if batch.dropped.places:
+                self._settle(batch.fleet, batch.dropped, None, None, seq)
         if self._batches:
             engine.saving.begin(seq)
         engine.counts["outcomes"] += sum(type(answer) is Settled for answer in self.answers)
         engine.counts["refused"] += sum(type(answer) is Refusal for answer in self.answers)
         return self.answers
 
-    def _settle(self, fleet: Fleet, dues: list[Due], outcomes: Any, scales: Any, seq: int) -> None:
-        places = np.array([due.place for due in dues], np.int64)
-        heads = np.array([due.head for due in dues], np.int64)
-        self._engine.saving.touch_all([fleet.nos[place] for place in places.tolist()], seq)
+    def _settle(self, fleet: Fleet, dues: Dues, outcomes: Any, scales: Any, seq: int) -> None:
+        places, heads = np.array(dues.places, np.int64), np.array(dues.heads, np.int64)
+        self._engine.saving.touch_all([fleet.nos[place] for place in dues.places], seq)
         settle(self._engine, fleet, places, heads, outcomes, scales, self._now)
 
     # --- item by item -------------------------------------------------------------------------
+
+    def _take_plain(self, item: OutcomeItem) -> bool:
+        """The usual case, and quick: yes or no, by id, for the first time, of weight 1."""
+        found = self._places.get(item.id)  # type: ignore[arg-type]
+        if found is None or item.event is not None or item.stream is not None:
+            return False
+        fleet, place, head, _ = found
+        outcome, token = item.outcome, (fleet.no, head)
+        usual = type(outcome) in (int, float, bool) and 0 <= outcome <= 1  # type: ignore[operator]
+        if head < 0 or not usual or not fleet.plain_outcomes or item.weight != 1.0:
+            return False
+        if token in self._settling:
+            return False
+        value = float(outcome)  # type: ignore[arg-type]
+        self._settling[token] = value
+        self._batch(fleet).learnt.add(place, head, value, 1.0)
+        return True
+
+    def _batch(self, fleet: Fleet) -> Batch:
+        batch = self._batches.get(fleet.no)
+        if batch is None:
+            batch = self._batches[fleet.no] = Batch(fleet)
+        return batch
 
     def _take(self, item: OutcomeItem) -> Settled:
         if (item.id is None) == (item.event is None):
@@ -219,13 +263,11 @@ class Reported:
         if self._clash(due, item):
             return KNOWN
         self._settling[token] = value
-        batch = self._batches.get(fleet.no)
-        if batch is None:
-            batch = self._batches[fleet.no] = Batch(fleet)
+        batch = self._batch(fleet)
         if value is None:
-            batch.dropped.append(due)
+            batch.dropped.add(due.place, due.head, None, 0.0)
             return DROPPED
-        batch.learnt.append((due, value, scale))
+        batch.learnt.add(due.place, due.head, value, scale)
         return LEARNT
 
     def _clash(self, due: Due, item: OutcomeItem) -> bool:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from fullswap.service.engine import Engine
     from fullswap.service.storage import Journal
 
-ROWS_AT_ONCE = 4_000
-"""Resolved forecasts that wait for the tables before they are handed over."""
+ROWS_AT_ONCE = 40_000
+"""Resolved forecasts that wait for the tables before they are handed over: sorted by stream, many
+of them share a page."""
 STREAMS_AT_ONCE = 256
 """Streams that are written in one go."""
 LOW, HIGH = 2**25, 2**28

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -149,7 +150,11 @@ def serve_folder(serving: Serving, ready: Callable[[str], None] | None = None) -
     def open_service(folder: str, limits: Limits) -> Any:
         from fullswap.service.service import Service
 
-        return Service.open(folder, limits)
+        service = Service.open(folder, limits)
+        # streams stay for good, and messages never refer to each other in a circle
+        gc.freeze()
+        gc.set_threshold(200_000, 50, 100)
+        return service
 
     serve(serving, open_service, ready)
 

@@ -75,6 +75,7 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA cache_size=-65536")
     except BaseException:
         connection.close()
         raise
