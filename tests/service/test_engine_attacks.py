@@ -194,7 +194,9 @@ def test_a_deletion_is_done_after_a_kill_though_only_ids_and_rows_are_there(life
     if resolved:
         life.report(OutcomeItem(1, id="x"))
     life.save(0)
+    life.locked()
     life.ask(lambda e: e.delete("a"))
+    life.save(0)
     life.kill()
     assert {row["stream"] for row in life.exported()} == {"b"}
     life.save()

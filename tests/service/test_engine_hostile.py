@@ -77,8 +77,8 @@ def test_what_is_dropped_and_then_learnt_in_one_batch_is_so_in_this_order(life):
         return fleet.rows.row(place).tolist()
 
     for name, together in (("a", True), ("b", False)):
-        one, two, three = life.forecast(*[ForecastItem(name, p=0.5)] * 3)
-        own = [OutcomeItem(1, id=one.id), OutcomeItem(None, id=two.id), OutcomeItem(1, id=three.id)]
+        one, two = life.forecast(*[ForecastItem(name, p=0.5)] * 2)
+        own = [OutcomeItem(None, id=one.id), OutcomeItem(1, id=two.id)]
         for part in [own] if together else [[item] for item in own]:
             life.report(*part)
     assert life.ask(lambda e: row(e, "a")) == life.ask(lambda e: row(e, "b"))
