@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("litestar", reason="the extra serve is not installed")
 
+from fullswap.service import service as service_module  # noqa: E402
+from fullswap.service import storage  # noqa: E402
 from fullswap.service.access import Access  # noqa: E402
 from fullswap.service.app import make_app  # noqa: E402
 from fullswap.service.bounds import Bounds  # noqa: E402
@@ -21,6 +23,7 @@ from fullswap.service.messages import ForecastItem, OutcomeItem  # noqa: E402
 from fullswap.service.server import Server, listen, uvicorn_config  # noqa: E402
 from fullswap.service.tokens import TokenFile, create_token  # noqa: E402
 from service.fake import FakeService  # noqa: E402
+from service.life import Life  # noqa: E402
 
 
 def real_service():
@@ -153,3 +156,17 @@ def guarded(tmp_path_factory):
     tokens = {role: create_token(folder, role, role)[0] for role in ("read", "forecast", "admin")}
     with site(FakeService(), folder) as made:
         yield made, tokens
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """Nothing is written in idle moments, and nobody waits long for a lock."""
+    monkeypatch.setattr(service_module, "IDLE", 1000.0)
+    monkeypatch.setattr(storage, "PATIENCE", 0.02)
+
+
+@pytest.fixture
+def life(tmp_path, quiet):
+    life = Life(tmp_path)
+    yield life
+    life.service.close()

@@ -173,7 +173,7 @@ def test_a_journal_that_was_never_tidied_is_done_again(folder, monkeypatch):
     mirror = Mirror(service)
     monkeypatch.setattr(saving.Saving, "rest", lambda self: False)
     play(service, mirror, rng, 10)
-    some = service.ask(lambda e: (e.saving._hand_streams(4), e.saving._land(wait=True))).result
+    some = service.ask(lambda e: (e.saving._hand(4), e.saving._land(wait=True))).result
     some()
     play(service, mirror, rng, 10)
     monkeypatch.setattr(saving.Saving, "save_all", lambda self: None)

@@ -86,6 +86,15 @@ class Rows:
         self.arena, self._room = arena, room
         self.words, self.start = both, starts
 
+    def clear(self, stream: int, number: int) -> None:
+        """A blank row for another stream (a 128-bit number) in the place of this one."""
+        begin, blank = (
+            int(self.start[stream]),
+            self.kind.blank,
+        )  # no row is shorter than a blank one
+        self.arena[begin : begin + len(blank)] = blank
+        self.words[stream] = words(number)
+
     def row(self, stream: int) -> Vector:
         """The row of a stream: a view, until it is refined."""
         begin = int(self.start[stream])

@@ -7,6 +7,7 @@ written ``undo`` leaves no trace.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,8 @@ DEFAULT = "default"
 """The spec of streams that are asked for without one."""
 CONTROL = frozenset(map(chr, (*range(32), 127)))
 """Characters that no name has."""
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which cannot be written."""
 
 
 class Engine(Listing):
@@ -59,8 +62,6 @@ class Engine(Listing):
         """Name of a stream ↦ where it is."""
         self.by_no: dict[int, tuple[Fleet, int]] = {}
         self.next_no = 1
-        self.unannounced: set[int] = set()
-        """Streams of which nothing has been written yet."""
         self.where: dict[str, dict[int, None]] = {}
         """Name of an event ↦ numbers of the streams in which it waits."""
         self.unsent: dict[str, dict[str, Any]] = {}
@@ -73,23 +74,28 @@ class Engine(Listing):
         try:
             self.saving.save_all()
         finally:
-            self.keeper.close()
-            self.index.close()
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close the tables as they are; the journal has the rest."""
+        self.keeper.close()
+        self.index.close()
 
     # --- names ----------------------------------------------------------------------------------
 
     def check_name(self, what: str, name: str) -> str:
         """A name of a stream, event, spec or forecast."""
-        if not name or len(name) > self.limits.name or not CONTROL.isdisjoint(name):
+        fits = 0 < len(name) <= self.limits.name and CONTROL.isdisjoint(name)
+        if not fits or not (name.isascii() or SURROGATE.search(name) is None):
             shown = name if len(name) <= 40 else f"{name[:40]}… ({len(name)} characters)"
             raise Refused(
                 f"bad-{what}",
                 f"{what} must have 1 to {self.limits.name} characters, none of them a control "
-                f"character, got {shown!r}",
+                f"character or half of one, got {shown!r}",
             )
         return name
 
-    def stream_of(self, name: str, spec: str | None) -> tuple[Fleet, int]:
+    def stream_of(self, name: str, spec: str | None, now: float) -> tuple[Fleet, int]:
         """Where a stream is; it begins if it is new."""
         found = self.places.get(name)
         if found is not None:
@@ -104,16 +110,15 @@ class Engine(Listing):
         if len(self.places) >= self.limits.streams:
             raise Refused("too-many-streams",
                           f"a service has at most {self.limits.streams} streams")  # fmt: skip
-        self.unannounced.add(self.next_no)
-        self.begin(fleet, self.next_no, name)
+        self.begin(fleet, self.next_no, name, now)
         return self.places[name]
 
-    def begin(self, fleet: Fleet, no: int, name: str) -> None:
-        """A blank stream of this number and name."""
-        place = len(fleet)
-        fleet.add([no], [name], self.clock())
+    def begin(self, fleet: Fleet, no: int, name: str, created: float) -> int:
+        """A blank stream of this number and name; its place."""
+        place = fleet.add(no, name, created)
         self.places[name] = self.by_no[no] = (fleet, place)
         self.next_no = max(self.next_no, no + 1)
+        return place
 
     # --- specs ----------------------------------------------------------------------------------
 
@@ -155,13 +160,16 @@ class Engine(Listing):
         if DEFAULT not in self.specs_by_name:
             self.put_spec(DEFAULT, SpecBody())
         entries = [(seq, body) for seq, body in self.journal.read()]
-        gone = set()
+        gone: dict[int, list[str]] = {}
         for _, body in entries:
             entry = records.decode(body)
             if isinstance(entry, records.Deleted):
-                gone.add(entry.no)
+                gone[entry.no] = []
+                self.next_no = max(self.next_no, entry.no + 1)
         for seq, body in entries:
             self.saving.redo(seq, records.decode(body), saved, gone)
+        for token in [token for token in self.unsent if self.index.was_sent(token)]:
+            del self.unsent[token]
         self.recovered = len(entries)
         return self.recovered
 
@@ -173,7 +181,6 @@ class Engine(Listing):
         if found is None:
             return False
         no = found[0].nos[found[1]]
-        self.unannounced.discard(no)
         self.saving.delete(no, self.journal.append([records.encode(records.Deleted(no))]))
         return True
 
@@ -201,8 +208,7 @@ class Engine(Listing):
         """An alarm has begun."""
         self.counts["alarms"] += 1
         token = f"{fleet.nos[place]}:{alarm['at']}"
-        if not self.index.was_sent(token):
-            self.unsent[token] = {**alarm, "id": token, "stream": fleet.names[place]}
+        self.unsent[token] = {**alarm, "id": token, "stream": fleet.names[place]}
 
     def alarms_to_send(self) -> list[dict[str, Any]]:
         """Alarms that nobody outside was told of yet, oldest first."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.draws import stream_of
 from fullswap.base.protocols import Points, Vector
 from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
@@ -41,7 +41,8 @@ def pattern_of(body: SpecBody) -> OnlineForecaster:
     """The forecaster as which streams of a spec begin; ValueError for settings that do not fit."""
     kind = body.forecaster.lower()
     common: dict[str, Any] = {
-        "horizon": body.horizon, "feedback": body.feedback, "max_weight": float(body.max_weight),
+        "horizon": body.horizon, "feedback": body.feedback,
+        "max_weight": _float("max_weight", body.max_weight),
     }  # fmt: skip
     if kind == "recalibrator":
         return Recalibrator(body.step, classes=body.classes, models=body.models, **common)
@@ -62,7 +63,15 @@ def run_length_of(body: SpecBody) -> float | None:
     """Of the monitors of a spec; None if there are none."""
     if body.monitor is False or body.monitor == 0:
         return None
-    return RUN_LENGTH if body.monitor is True else float(body.monitor)
+    return RUN_LENGTH if body.monitor is True else _float("monitor", body.monitor)
+
+
+def _float(name: str, value: Any) -> float:
+    """ValueError for whole numbers beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        checks.refuse(name, "be a finite number", value)
 
 
 class Fleet:
@@ -90,20 +99,38 @@ class Fleet:
         """When something happened last."""
         self.held: dict[int, Held] = {}
         """What waits, by its place at the desk."""
+        self.crowds: list[int] = []
+        """How many forecasts wait."""
+        self._free: list[int] = []
+        """Places of streams that were deleted."""
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def add(self, nos: Sequence[int], names: Sequence[str], time: float) -> None:
-        """Blank streams behind the others."""
-        self.rows.add([stream_of(name) for name in names])
+    def add(self, no: int, name: str, time: float) -> int:
+        """A blank stream; its place."""
+        if self._free:
+            place = self._free.pop()
+            self.rows.clear(place, stream_of(name))
+            self.nos[place], self.names[place], self.created[place] = no, name, time
+            self.last[place], self.crowds[place] = 0.0, 0
+            return place
+        self.rows.add([stream_of(name)])
         self.desk.add()
-        self.watch.add(len(names))
-        self.nos.extend(nos)
-        self.names.extend(names)
-        self.created.extend([time] * len(names))
+        self.watch.add(1)
+        self.nos.append(no)
+        self.names.append(name)
+        self.created.append(time)
+        self.crowds.append(0)
         if len(self.names) > len(self.last):
             self.last = np.concatenate((self.last, np.zeros(len(self.names))))
+        return len(self.names) - 1
+
+    def remove(self, place: int) -> None:
+        """A stream in which nothing waits is no more; another may have its place."""
+        self.watch.remove(place)
+        self.names[place], self.last[place], self.crowds[place] = None, 0.0, 0
+        self._free.append(place)
 
     # --- what models say ----------------------------------------------------------------------
 
@@ -190,6 +217,8 @@ class Fleet:
         """Have forecasts wait that were made before; where they wait."""
         slots = self.desk.put(places, Tickets(notes, plays), [one.event for one in held])
         self.held.update(zip(slots.tolist(), held, strict=True))
+        for place in places.tolist():
+            self.crowds[place] += 1
         return slots
 
 

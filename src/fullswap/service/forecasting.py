@@ -34,10 +34,11 @@ class Batch:
         """Which items they are."""
         self.places: list[int] = []
         self.contexts: list[Any] = []
-        self.said: list[Any] = []
         self.ids: list[str | None] = []
         self.events: list[str | None] = []
-        self.made: Made
+        self.given: Any = None
+        """What models say, as compiled code reads it."""
+        self.made: Made | None = None
         self.held: list[Held]
 
     def compute(self, now: float) -> None:
@@ -45,27 +46,29 @@ class Batch:
         fleet = self.fleet
         names = self.events if any(event is not None for event in self.events) else None
         where = np.array(self.places, np.int64)
-        self.made = made = fleet.desk.forecast(where, fleet.contexts(self.contexts), names)
+        self.given = given = fleet.contexts(self.contexts)
+        self.made = made = fleet.desk.forecast(where, given, names)
         pairs = zip(self.ids, self.places, made.numbers.tolist(), strict=True)
         ids = [name or own_id(fleet.nos[place], number) for name, place, number in pairs]
         answers = answers_of(made, ids)
-        rows = zip(self.ids, self.events, self.said, answers, strict=True)
+        said = [None] * len(ids) if given is None else fleet.plain(given)
+        rows = zip(self.ids, self.events, said, answers, strict=True)
         self.held = [Held(now, *own) for own in rows]
 
-    def entry(self, now: float, unannounced: set[int]) -> bytes:
-        """What the journal says of it."""
+    def entry(self, now: float, began: set[int]) -> bytes:
+        """What the journal says of it; ``began``: numbers of new streams."""
         fleet, made = self.fleet, self.made
+        assert made is not None
         nos = [fleet.nos[place] for place in self.places]
         new = {no: fleet.names[place] for no, place in zip(nos, self.places, strict=True)
-               if no in unannounced}  # fmt: skip
+               if no in began}  # fmt: skip
         tickets = fleet.desk.tickets(made.slots)
-        contexts = fleet.contexts(self.contexts)
         return encode(
             Forecasts(
                 now, fleet.no, list(new.items()), packed(np.array(nos, np.int64)),  # type: ignore[arg-type]
                 packed(tickets.notes), packed(tickets.plays), packed(made.supports),
                 packed(made.weights), packed(made.issued), packed(made.means),
-                None if contexts is None else packed(contexts), self.ids, self.events,
+                None if self.given is None else packed(self.given), self.ids, self.events,
             )
         )  # fmt: skip
 
@@ -79,32 +82,41 @@ class Asked:
         self._same: list[tuple[int, int]] = []
         """Items with the id of an earlier one of the batch, and that one."""
         self._batches: dict[int, Batch] = {}
-        self._sort(items)
-        for batch in self._batches.values():
-            batch.compute(self._now)
+        self._began: set[int] = set()
+        """Streams that begin with this batch."""
+        try:
+            self._sort(items)
+            for batch in self._batches.values():
+                batch.compute(self._now)
+        except BaseException:
+            self.undo()
+            raise
 
     @property
     def entries(self) -> list[bytes]:
         """What is to be made durable."""
-        unannounced = self._engine.unannounced
-        return [batch.entry(self._now, unannounced) for batch in self._batches.values()]
+        return [batch.entry(self._now, self._began) for batch in self._batches.values()]
 
     def undo(self) -> None:
         """It could not be written: as if nothing had been asked."""
-        for batch in reversed(list(self._batches.values())):
-            batch.fleet.desk.undo(batch.made.slots)
+        for batch in self._batches.values():
+            if batch.made is not None:
+                batch.fleet.desk.undo(batch.made.slots)
+            for place in batch.places:
+                batch.fleet.crowds[place] -= 1
+        for no in sorted(self._began, reverse=True):
+            self._engine.saving.forget(no)
 
     def finish(self, seq: int) -> list[Answer]:
         """It is durable from this entry on."""
         engine = self._engine
         for batch in self._batches.values():
             fleet = batch.fleet
+            assert batch.made is not None
             fleet.held.update(zip(batch.made.slots.tolist(), batch.held, strict=True))
             places, numbers = np.array(batch.places), batch.made.numbers.tolist()
             nos = remember(engine, fleet, places, numbers, batch.held)
             engine.saving.touch_all(nos, seq)
-            if engine.unannounced:
-                engine.unannounced.difference_update(nos)
             for turn, held in zip(batch.turns, batch.held, strict=True):
                 self.answers[turn] = held.answer
             engine.counts["forecasts"] += len(nos)
@@ -132,8 +144,9 @@ class Asked:
             assert isinstance(item, ForecastItem)
             try:
                 if item.id is not None:
-                    if item.id in known:
-                        self.answers[turn] = self._again(item, known[item.id])
+                    place = known.get(item.id)
+                    if place is not None and place[0] in engine.by_no:  # else it was deleted
+                        self.answers[turn] = self._again(item, place)
                         continue
                     first = seen.get(item.id)
                     if first is not None:
@@ -160,13 +173,9 @@ class Asked:
         if event is not None:
             engine.check_name("event", event)
         found = engine.places.get(item.stream)
-        if found is None:  # what is refused begins no stream
-            spec = engine.specs_by_name.get(item.spec or "default")
-            if spec is not None:
-                spec.context(item.p)
-        fleet, place = engine.stream_of(item.stream, item.spec) if (
-            found is None or item.spec is not None
-        ) else found  # fmt: skip
+        if found is None or item.spec is not None:
+            found = self._begun(item, found is None)
+        fleet, place = found
         p = item.p
         if type(p) is float and fleet.models == 1 and fleet.classes == 2 and 0.0 <= p <= 1.0:
             context: Any = p
@@ -174,7 +183,7 @@ class Asked:
             context = fleet.context(p)
         if event is not None and (fleet.nos[place], event) in resolved:
             raise Refused("resolved", f"event {event!r} has its outcome already")
-        if fleet.desk.pending(place) >= engine.limits.pending:
+        if fleet.crowds[place] >= engine.limits.pending:
             most = f"{engine.limits.pending} forecasts that wait, and takes no more"
             raise Refused("too-many-pending", f"stream {item.stream!r} has {most}")
         batch = self._batches.get(fleet.no)
@@ -183,9 +192,19 @@ class Asked:
         batch.turns.append(turn)
         batch.places.append(place)
         batch.contexts.append(context)
-        batch.said.append(p)
         batch.ids.append(item.id)
         batch.events.append(event)
+        fleet.crowds[place] += 1
+
+    def _begun(self, item: ForecastItem, new: bool) -> tuple[Fleet, int]:
+        """The stream of an item; what is refused begins none."""
+        engine = self._engine
+        if new and (spec := engine.specs_by_name.get(item.spec or "default")) is not None:
+            spec.context(item.p)
+        fleet, place = engine.stream_of(item.stream, item.spec, self._now)
+        if new:
+            self._began.add(fleet.nos[place])
+        return fleet, place
 
     def _again(self, item: ForecastItem, place: tuple[int, int]) -> Answer:
         """The answer that was given before."""

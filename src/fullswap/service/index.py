@@ -61,6 +61,15 @@ class Index:
         """It is in the tables now."""
         self._flying = [other for other in self._flying if other is not parcel]
 
+    def take_back(self, parcel: Parcel) -> None:
+        """It could not be written, and waits again."""
+        self.written(parcel)
+        ids, rows, events = parcel
+        self.ids, self.rows = ids | self.ids, rows | self.rows
+        for name, own in self.events.items():
+            events[name] = events.get(name, {}) | own
+        self.events = events
+
     def forget(self, no: int) -> None:
         """A stream is no more."""
         for ids, rows, events in (*self._flying, (self.ids, self.rows, self.events)):
@@ -137,6 +146,12 @@ class Index:
         """Whether somebody outside was told of this alarm."""
         query = "SELECT 1 FROM sent WHERE alarm = ?"
         return self._tables.execute(query, (token,)).fetchone() is not None
+
+    def last_deleted(self) -> int:
+        """The largest number of a stream that was deleted, or 0."""
+        query = "SELECT CAST(value AS INTEGER) FROM about WHERE name = 'deleted'"
+        found = self._tables.execute(query).fetchone()
+        return 0 if found is None else int(found[0])
 
     def all_streams(self) -> Iterable[Any]:
         """Rows of the tables, in the order of numbers."""

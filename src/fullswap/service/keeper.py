@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import sqlite3
 import threading
@@ -43,6 +44,8 @@ class Keeper:
     def _transaction(self, job: Job) -> Any:
         connection = self._connection
         try:
+            if connection.in_transaction:  # it could not be rolled back
+                connection.execute("ROLLBACK")
             connection.execute("BEGIN IMMEDIATE")
             answer = job(connection)
             connection.execute("COMMIT")
@@ -51,7 +54,8 @@ class Keeper:
             raise Unavailable(reason_of(error)) from error
         finally:
             if connection.in_transaction:
-                connection.execute("ROLLBACK")
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Finish what was submitted, and stop."""

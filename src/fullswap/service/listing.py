@@ -200,7 +200,8 @@ class Listing:
             if after == 0:
                 self.saving.flush_rows()
             rows = self.index.page(divmod(after, _SHIFT) if after else (0, -1), no, limit)
-            shown = [self._named(row[0], _done(row)) for row in rows]
+            # a stream that was deleted just now may still be in the tables
+            shown = [self._named(row[0], _done(row)) for row in rows if row[0] in self.by_no]
             if len(rows) == limit:
                 return shown, rows[-1][0] * _SHIFT + rows[-1][1]
             more, cursor = self._export_waiting(no, -1, limit)

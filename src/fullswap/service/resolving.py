@@ -18,8 +18,7 @@ from fullswap.service.records import Dropped, Outcomes, encode, packed
 if TYPE_CHECKING:
     from fullswap.service.engine import Engine
 
-PREFIX = "fs-"
-OWN = re.compile(r"fs-(\d{1,18})-(\d{1,18})")
+OWN = re.compile(r"fs-([0-9]{1,18})-([0-9]{1,18})")
 """Ids that the service gives out: number of the stream, number of the forecast."""
 LEARNT, KNOWN, DROPPED = "learnt", "known", "dropped"
 _JSON = msgspec.json.Encoder().encode
@@ -46,12 +45,14 @@ class Found(NamedTuple):
 
 
 class Batch:
-    """Events of one fleet, in order."""
+    """Events of one fleet: first those that are learnt, then those that are dropped."""
 
     def __init__(self, fleet: Fleet) -> None:
         self.fleet = fleet
         self.learnt = Dues()
         self.dropped = Dues()
+        self.closed: set[int] = set()
+        """Streams that learn no more in this batch: something of them was dropped."""
 
     def entries(self, now: float) -> list[bytes]:
         """What the journal says of it."""
@@ -102,7 +103,9 @@ class Reported:
     def __init__(self, engine: Engine, items: list[OutcomeItem | Refusal]) -> None:
         self._engine, self._now = engine, engine.clock()
         self.answers: list[Any] = [None] * len(items)
-        self._batches: dict[int, Batch] = {}
+        self._batches: list[Batch] = []
+        self._last: dict[int, Batch] = {}
+        """The last batch of each fleet."""
         self._settling: dict[tuple[int, int], Any] = {}
         """(Fleet, place at the desk) ↦ outcome, of events that this batch resolves."""
         self._places = self._find([
@@ -125,8 +128,8 @@ class Reported:
         """Where the forecasts of these ids are; unknown ones are left out."""
         engine = self._engine
         by_fleet: dict[int, list[tuple[str, Place, int]]] = {}
-        places = engine.index.find_ids({one for one in ids if not one.startswith(PREFIX)})
-        places.update({one: place for one in ids if (place := place_of(one)) is not None})
+        places = {one: place for one in ids if (place := place_of(one)) is not None}
+        places.update(engine.index.find_ids({one for one in ids if one not in places}))
         found = {}
         for one, place in places.items():
             stream = engine.by_no.get(place[0])
@@ -146,7 +149,7 @@ class Reported:
     @property
     def entries(self) -> list[bytes]:
         """What is to be made durable."""
-        return [entry for batch in self._batches.values() for entry in batch.entries(self._now)]
+        return [entry for batch in self._batches for entry in batch.entries(self._now)]
 
     def undo(self) -> None:
         """It could not be written; nothing has changed."""
@@ -154,7 +157,7 @@ class Reported:
     def finish(self, seq: int) -> list[Settled | Refusal]:
         """It is durable from this entry on: learn."""
         engine = self._engine
-        for batch in self._batches.values():
+        for batch in self._batches:
             learnt = batch.learnt
             if learnt.places:
                 self._settle(batch.fleet, learnt, learnt.values(), learnt.weights(), seq)
@@ -187,13 +190,15 @@ class Reported:
             return False
         value = float(outcome)  # type: ignore[arg-type]
         self._settling[token] = value
-        self._batch(fleet).learnt.add(place, head, value, 1.0)
+        self._batch(fleet, place, True).learnt.add(place, head, value, 1.0)
         return True
 
-    def _batch(self, fleet: Fleet) -> Batch:
-        batch = self._batches.get(fleet.no)
-        if batch is None:
-            batch = self._batches[fleet.no] = Batch(fleet)
+    def _batch(self, fleet: Fleet, place: int, learns: bool) -> Batch:
+        """Where the next event of a stream belongs, so that its events stay in order."""
+        batch = self._last.get(fleet.no)
+        if batch is None or (learns and place in batch.closed):
+            batch = self._last[fleet.no] = Batch(fleet)
+            self._batches.append(batch)
         return batch
 
     def _take(self, item: OutcomeItem) -> Settled:
@@ -263,9 +268,10 @@ class Reported:
         if self._clash(due, item):
             return KNOWN
         self._settling[token] = value
-        batch = self._batch(fleet)
+        batch = self._batch(fleet, due.place, value is not None)
         if value is None:
             batch.dropped.add(due.place, due.head, None, 0.0)
+            batch.closed.add(due.place)
             return DROPPED
         batch.learnt.add(due.place, due.head, value, scale)
         return LEARNT
@@ -345,6 +351,8 @@ def settle(
     numbers = desk.tickets(own).notes[:, 0].tolist()
     _write(engine, owners, numbers, held, shown, now)
     fleet.last[places] = now
+    for place, group in zip(places.tolist(), groups, strict=True):
+        fleet.crowds[place] -= len(group)
     if outcomes is None:
         for slot in reversed(own):
             desk.drop(slot)

@@ -7,14 +7,17 @@ it. Entries of the journal are deleted when all that they changed is in the tabl
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from fullswap.service import records
 from fullswap.service.fleet import Fleet, Held, answers_of
+from fullswap.service.index import Parcel
 from fullswap.service.messages import SpecBody
 from fullswap.service.problems import Unavailable
 from fullswap.service.records import unpacked
@@ -30,13 +33,31 @@ ROWS_AT_ONCE = 40_000
 of them share a page."""
 STREAMS_AT_ONCE = 256
 """Streams that are written in one go."""
+MOST_AT_ONCE = 20_000
+"""The same, when there is much to do."""
 LOW, HIGH = 2**25, 2**28
 """Bytes of the journal from which on streams are written, and from which on in earnest."""
 PUT = "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
+class Flight(NamedTuple):
+    """What the keeper is writing, in one transaction."""
+
+    future: Future[Any]
+    since: int
+    """The first entry of the journal that it is about."""
+    parcel: Parcel
+    nos: list[int]
+    gone: dict[int, tuple[int, list[str]]]
+
+
 class Saving:
-    """What of an engine is not in its tables yet."""
+    """What of an engine is not in its tables yet.
+
+    Resolved forecasts, streams and deletions are written together, and one lot after the other: a
+    stream in the tables has gone past entries that are not done again, so all that these brought
+    must be there too.
+    """
 
     def __init__(self, engine: Engine, journal: Journal) -> None:
         self._engine, self._journal = engine, journal
@@ -44,8 +65,10 @@ class Saving:
         """Streams that have changed ↦ the first entry since they were written; oldest first."""
         self._rows_since: int | None = None
         """The first entry whose resolved forecasts are not in the tables."""
-        self._flying: list[tuple[Future[Any], int, Any, list[int]]] = []
-        """What the keeper is writing: its first entry, a parcel of the index, or streams."""
+        self._gone: dict[int, tuple[int, list[str]]] = {}
+        """Deleted streams that the tables may have ↦ the entry that says so, ids that waited."""
+        self._flight: Flight | None = None
+        self._due = self._trimmed = 0
         self.trouble: str | None = None
         """Why the tables could not be written, if they could not."""
 
@@ -79,150 +102,137 @@ class Saving:
     def work(self, items: int) -> None:
         """After so many items: hand over what is due."""
         self._land()
-        index = self._engine.index
-        if len(index.rows) + len(index.ids) >= ROWS_AT_ONCE:
-            self._hand_rows()
-        if self._journal.bytes > LOW and len(self._flying) < 4:
-            self._hand_streams(
-                max(STREAMS_AT_ONCE // 4, items * (1 + (self._journal.bytes > HIGH)))
-            )
+        index, size = self._engine.index, self._journal.bytes
+        self._due = min(self._due + items * (1 + (size > HIGH)), MOST_AT_ONCE)
+        if size > LOW:
+            self._hand(max(STREAMS_AT_ONCE // 4, self._due))
+        elif len(index.rows) + len(index.ids) >= ROWS_AT_ONCE or self._gone:
+            self._hand(0)
 
     def rest(self) -> bool:
         """Nothing else is to do: write some more; whether anything is left."""
         self._land()
-        if not self._flying:
-            self._hand_rows()
-            self._hand_streams(STREAMS_AT_ONCE)
-        return bool(self._flying or self._dirty)
+        self._hand(STREAMS_AT_ONCE)
+        return bool(self._flight or self._dirty)
 
     def save_all(self) -> None:
         """Everything, now; raises if it cannot be written."""
-        self._land(wait=True)
-        self._hand_rows()
+        self.flush_rows()
         while self._dirty:
-            self._hand_streams(STREAMS_AT_ONCE)
+            self._hand(STREAMS_AT_ONCE)
             self._land(wait=True)
             if self.trouble:
-                break
-        self._land(wait=True)
-        if self.trouble:
-            raise Unavailable(self.trouble)
+                raise Unavailable(self.trouble)
 
     def flush_rows(self) -> None:
-        """Have all resolved forecasts in the tables."""
-        self._hand_rows()
+        """Have all resolved forecasts in the tables; raises if they cannot be written."""
+        self._land(wait=True)
+        self._hand(0)
         self._land(wait=True)
         if self.trouble:
             raise Unavailable(self.trouble)
 
-    def _hand_rows(self) -> None:
-        index = self._engine.index
-        if not (index.rows or index.ids):
+    def _hand(self, count: int) -> None:
+        """What was resolved and deleted, and the streams that have waited longest."""
+        engine, seq = self._engine, self._journal.seq
+        if self._flight is not None:
+            return
+        nos = list(islice(self._dirty, count))
+        index, gone = engine.index, self._gone
+        if not (nos or gone or index.rows or index.ids):
             self._rows_since = None
             return
-        parcel = ids, rows, _ = index.hand_over()
-
-        def write(tables: sqlite3.Connection) -> None:
-            listed = sorted((name, *place) for name, place in ids.items())
-            tables.executemany("INSERT OR REPLACE INTO ids VALUES (?, ?, ?)", listed)
-            tables.executemany(
-                "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [rows[key] for key in sorted(rows)],
-            )
-
-        since = self._rows_since or self._journal.seq
-        self._rows_since = None
-        self._flying.append((self._engine.keeper.submit(write), since, parcel, []))
-
-    def _hand_streams(self, count: int) -> None:
-        """The streams that have waited longest."""
-        engine = self._engine
-        nos = [no for no, _ in zip(self._dirty, range(count), strict=False)]
-        if not nos:
-            return
-        first, seq, rows = self._dirty[nos[0]], self._journal.seq, []
+        since = min(self._needed(), default=seq)
+        streams = []
         for no in nos:
             del self._dirty[no]
             fleet, place = engine.by_no[no]
             about = fleet.names[place], fleet.no, fleet.created[place], float(fleet.last[place])
-            rows.append((no, *about, seq, *fleet.state(place)))
-        future = engine.keeper.submit(lambda tables: tables.executemany(PUT, rows))
-        self._flying.append((future, first, None, nos))
+            streams.append((no, *about, seq, *fleet.state(place)))
+        parcel = index.hand_over()
+        # lists of its own: a stream that is deleted meanwhile leaves the parcel
+        ids, rows = list(parcel[0].items()), list(parcel[1].values())
+
+        def write(tables: sqlite3.Connection) -> None:
+            for no, (_, own) in gone.items():
+                _forget(tables, no, own)
+            tables.executemany(
+                "INSERT OR REPLACE INTO ids VALUES (?, ?, ?)",
+                sorted((name, *place) for name, place in ids),
+            )
+            listed = sorted(rows, key=lambda row: row[:2])
+            tables.executemany(
+                "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", listed
+            )
+            tables.executemany(PUT, streams)
+
+        self._rows_since, self._gone, self._due = None, {}, 0
+        self._flight = Flight(engine.keeper.submit(write), since, parcel, nos, gone)
 
     def _land(self, wait: bool = False) -> None:
         """Notice what has been written, and delete entries of the journal that are done."""
-        left = []
-        for future, since, parcel, nos in self._flying:
-            if not future.done() and not wait:
-                left.append((future, since, parcel, nos))
-                continue
-            error = future.exception()
+        flight = self._flight
+        if flight is not None and (wait or flight.future.done()):
+            error = flight.future.exception()
             self.trouble = None if error is None else str(error)
+            self._flight = None
             if error is None:
-                if parcel is not None:
-                    self._engine.index.written(parcel)
-                continue
-            # once more, later; what waits longest stays first
-            if parcel is not None:
-                self._take_back(parcel, since)
-            alive = [no for no in nos if no in self._engine.by_no]
-            self._dirty = {**dict.fromkeys(alive, since), **self._dirty}
-            for no in alive:
-                self._dirty[no] = since
-        self._flying = left
+                self._engine.index.written(flight.parcel)
+            else:  # once more, later; it is older than all else, and stays first
+                self._engine.index.take_back(flight.parcel)
+                alive = [no for no in flight.nos if no in self._engine.by_no]
+                self._dirty = dict.fromkeys(alive, flight.since) | {
+                    no: seq for no, seq in self._dirty.items() if no not in set(alive)
+                }
+                self._gone = flight.gone | self._gone
+                self._rows_since = flight.since
         self._trim()
 
-    def _take_back(self, parcel: Any, since: int) -> None:
-        index = self._engine.index
-        index.written(parcel)
-        ids, rows, _ = parcel
-        for name, place in ids.items():
-            index.ids.setdefault(name, place)
-        for row in rows.values():
-            if (row[0], row[1]) not in index.rows:
-                index.add(row)
-        self._rows_since = since
+    def _needed(self) -> Iterator[int]:
+        """First entries of the journal that something still needs."""
+        if self._flight is not None:
+            yield self._flight.since
+        if self._dirty:
+            yield self._dirty[next(iter(self._dirty))]
+        if self._gone:
+            yield self._gone[next(iter(self._gone))][0]
+        if self._rows_since is not None:
+            yield self._rows_since
 
     def _trim(self) -> None:
-        needed = [since for _, since, _, _ in self._flying]
-        if self._dirty:
-            needed.append(min(self._dirty[next(iter(self._dirty))], self._journal.seq + 1))
-        if self._rows_since is not None:
-            needed.append(self._rows_since)
-        upto = min(needed, default=self._journal.seq + 1) - 1
+        upto = min(self._needed(), default=self._journal.seq + 1) - 1
         if upto > self._trimmed:
             self._journal.trim(upto)
             self._trimmed = upto
 
-    _trimmed = 0
+    def delete(self, no: int, seq: int, ids: Iterable[str] = ()) -> None:
+        """A stream is no more; an entry of the journal says so. ``ids``: others that it had."""
+        own = {*ids, *self.forget(no)}
+        self._gone[no] = seq, sorted(own)
 
-    def delete(self, no: int, seq: int) -> None:
-        """A stream is no more, in memory and in the tables; an entry of the journal says so."""
+    def forget(self, no: int) -> list[str]:
+        """Forget a stream, if there is one, as far as memory goes; ids of what waited in it."""
         engine = self._engine
-        fleet, place = engine.by_no.pop(no)
-        name = fleet.names[place]
-        waiting = list(fleet.desk.waiting(place))
-        own = [fleet.held[slot].id for slot in waiting if fleet.held[slot].id is not None]
-        for slot in waiting:
-            event = fleet.held.pop(slot).event
-            fleet.desk.drop(slot)
-            if event is not None:
-                engine.forget_event(event, no)
-        fleet.watch.remove(place)
-        fleet.names[place] = None
-        if name is not None:
-            del engine.places[name]
-        self._dirty.pop(no, None)
         engine.index.forget(no)
-
-        def write(tables: sqlite3.Connection) -> None:
-            tables.execute("DELETE FROM ids WHERE id IN "
-                           "(SELECT id FROM history WHERE stream = ?)", (no,))  # fmt: skip
-            tables.executemany("DELETE FROM ids WHERE id = ?", [(one,) for one in own])
-            tables.execute("DELETE FROM history WHERE stream = ?", (no,))
-            tables.execute("DELETE FROM streams WHERE no = ?", (no,))
-
-        self._flying.append((engine.keeper.submit(write), seq, ({}, {}, {}), []))
+        self._dirty.pop(no, None)
+        if no not in engine.by_no:
+            return []
+        fleet, place = engine.by_no.pop(no)
+        own = []
+        for slot in list(fleet.desk.waiting(place)):
+            held = fleet.held.pop(slot)
+            fleet.desk.drop(slot)
+            if held.id is not None:
+                own.append(held.id)
+            if held.event is not None:
+                engine.forget_event(held.event, no)
+        del engine.places[str(fleet.names[place])]
+        fleet.remove(place)
+        engine.unsent = {
+            token: alarm for token, alarm in engine.unsent.items()
+            if not token.startswith(f"{no}:")
+        }  # fmt: skip
+        return own
 
     # --- from the tables ----------------------------------------------------------------------
 
@@ -232,11 +242,11 @@ class Saving:
         for no, name, body, seed in engine.index.all_specs():
             engine.add_fleet(Fleet(no, name, msgspec.json.decode(body, type=SpecBody), int(seed)))
         saved = {}
+        engine.next_no = engine.index.last_deleted() + 1
         for no, name, spec, created, last, seq, *state in engine.index.all_streams():
             fleet = engine.fleets[spec]
-            engine.begin(fleet, no, name)
-            place = len(fleet) - 1
-            fleet.created[place], fleet.last[place] = created, last
+            place = engine.begin(fleet, no, name, created)
+            fleet.last[place] = last
             fleet.restore(place, *state)
             saved[no] = seq
             for slot in fleet.desk.waiting(place):
@@ -250,13 +260,12 @@ class Saving:
         return saved
 
     def redo(
-        self, seq: int, entry: records.Entry, saved: dict[int, int], gone: set[int]
+        self, seq: int, entry: records.Entry, saved: dict[int, int], gone: dict[int, list[str]]
     ) -> None:  # fmt: skip
         """Do again what an entry of the journal says, for streams that have not gone so far."""
         engine = self._engine
         if isinstance(entry, records.Deleted):
-            if entry.no in engine.by_no:
-                self.delete(entry.no, seq)
+            self.delete(entry.no, seq, gone[entry.no])
             return
         if isinstance(entry, records.Acknowledged):
             if entry.no in engine.by_no and saved.get(entry.no, 0) < seq:
@@ -266,9 +275,12 @@ class Saving:
             return
         fleet = engine.fleets[entry.spec]
         if isinstance(entry, records.Forecasts):
+            for no, own in zip(unpacked(entry.nos).tolist(), entry.ids, strict=True):
+                if own is not None and no in gone:
+                    gone[no].append(own)
             for no, name in entry.new:
                 if no not in engine.by_no and no not in gone:
-                    engine.begin(fleet, no, name)
+                    engine.begin(fleet, no, name, entry.time)
         nos = unpacked(entry.nos)
         keep = np.array([no not in gone and saved.get(no, 0) < seq for no in nos.tolist()], bool)
         if not keep.any():
@@ -315,3 +327,19 @@ class Saving:
         ]  # fmt: skip
         fleet.put(places, tickets.notes[keep], tickets.plays[keep], held)
         remember(self._engine, fleet, places, numbers.tolist(), held)
+
+
+def _forget(tables: sqlite3.Connection, no: int, ids: list[str]) -> None:
+    """Delete a stream; its number is never used again, because clients may still name it."""
+    tables.execute(
+        "DELETE FROM ids WHERE stream = ? AND id IN (SELECT id FROM history WHERE stream = ?)",
+        (no, no),
+    )
+    tables.executemany("DELETE FROM ids WHERE stream = ? AND id = ?", [(no, one) for one in ids])
+    tables.execute("DELETE FROM history WHERE stream = ?", (no,))
+    tables.execute("DELETE FROM streams WHERE no = ?", (no,))
+    tables.execute(
+        "INSERT INTO about VALUES ('deleted', ?) ON CONFLICT (name) DO UPDATE SET value = "
+        "max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+        (no,),
+    )

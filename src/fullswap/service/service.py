@@ -7,7 +7,9 @@ Outcomes go first, because forecasts of the same moment may learn from them.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
 import threading
 import time
 from collections import deque
@@ -21,7 +23,7 @@ from fullswap.service.limits import Limits
 from fullswap.service.messages import ForecastItem, Issued, OutcomeItem, Refusal, Settled
 from fullswap.service.problems import Unavailable
 from fullswap.service.resolving import Reported
-from fullswap.service.storage import Folder, Journal
+from fullswap.service.storage import Folder, Journal, reason_of
 from fullswap.service.warming import warm
 
 Answer = TypeVar("Answer")
@@ -55,15 +57,16 @@ class Service:
         """Take a folder, and go on from where it was left, however that was."""
         limits = limits or Limits()
         own = Folder(folder)
-        try:
+        with contextlib.ExitStack() as opened:
+            opened.callback(own.close)
             journal = Journal(own.path / "journal.db")
+            opened.callback(journal.close)
             engine = Engine(own.path, journal, limits, clock)
+            opened.callback(engine.abandon)
             engine.recover()
             for fleet in engine.fleets.values():
                 warm(fleet.body)
-        except BaseException:
-            own.close()
-            raise
+            opened.pop_all()
         return cls(own, engine, journal, limits)
 
     # --- from any thread --------------------------------------------------------------------------
@@ -116,12 +119,24 @@ class Service:
         try:
             while self._turn():
                 pass
+            with contextlib.suppress(Unavailable):  # the journal has it all
+                self._engine.saving.save_all()
         finally:
-            try:
-                self._engine.close()
-            finally:
-                self._journal.close()
-                self._folder.close()
+            # after an error that nobody foresaw memory is not trusted, and not written down: what
+            # clients were promised is in the journal
+            self._refuse_all()
+            self._engine.abandon()
+            self._journal.close()
+            self._folder.close()
+
+    def _refuse_all(self) -> None:
+        """Nothing is answered any more."""
+        with self._wake:
+            self._closing = True
+            left = [*self._outcomes, *self._forecasts, *self._questions]
+        for _, future in left:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(Unavailable("the service has stopped: start it again"))
 
     def _turn(self) -> bool:
         """One round of the writer; whether there is another."""
@@ -129,7 +144,10 @@ class Service:
             if not (self._outcomes or self._forecasts or self._questions or self._closing):
                 self._wake.wait(IDLE)
             outcomes, forecasts = self._taken(self._outcomes), self._taken(self._forecasts)
-            questions = list(self._questions)
+            questions = [
+                (question, future) for question, future in self._questions
+                if future.set_running_or_notify_cancel()
+            ]  # fmt: skip
             self._questions.clear()
             closing = self._closing and not (self._outcomes or self._forecasts)
         items = self._serve(Reported, outcomes) + self._serve(Asked, forecasts)
@@ -148,8 +166,10 @@ class Service:
         """Requests that share a commit."""
         taken, items = [], 0
         while waiting and items < MOST_AT_ONCE:
-            taken.append(waiting.popleft())
-            items += len(taken[-1][0])
+            own, future = waiting.popleft()
+            items += len(own)
+            if future.set_running_or_notify_cancel():  # nobody may cancel it from now on
+                taken.append((own, future))
         self._waiting -= items
         return taken
 
@@ -160,18 +180,23 @@ class Service:
         items = [item for own, _ in requests for item in own]
         try:
             batch = kind(self._engine, items)
-            entries = batch.entries
             try:
+                entries = batch.entries
                 seq = self._journal.append(entries) if entries else self._journal.seq
             except BaseException:
                 batch.undo()
                 raise
-            self.commits += bool(entries)
-            answers = batch.finish(seq)
         except BaseException as error:
             for _, future in requests:
-                future.set_exception(error)
+                future.set_exception(_told(error))
             return len(items)
+        self.commits += bool(entries)
+        try:
+            answers = batch.finish(seq)
+        except BaseException:  # it is durable, and memory is neither before nor after it
+            for _, future in requests:
+                future.set_exception(Unavailable("the service has stopped: start it again"))
+            raise
         begin = 0
         for own, future in requests:
             future.set_result(answers[begin : begin + len(own)])
@@ -183,4 +208,9 @@ def _answer(future: Future[Any], work: Callable[[], Any]) -> None:
     try:
         future.set_result(work())
     except BaseException as error:
-        future.set_exception(error)
+        future.set_exception(_told(error))
+
+
+def _told(error: BaseException) -> BaseException:
+    """What clients are told of it."""
+    return Unavailable(reason_of(error)) if isinstance(error, sqlite3.Error) else error

@@ -11,6 +11,7 @@ Both are SQLite in WAL mode with synchronous=FULL: a commit that returned surviv
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import sqlite3
@@ -133,6 +134,8 @@ class Journal:
         """Make entries durable, all or none; the number of the first."""
         connection, first = self._connection, self.seq + 1
         try:
+            if connection.in_transaction:  # it could not be rolled back
+                connection.execute("ROLLBACK")
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(
                 "INSERT INTO journal VALUES (?, ?)",
@@ -141,7 +144,8 @@ class Journal:
             connection.execute("COMMIT")
         except sqlite3.Error as error:
             if connection.in_transaction:
-                connection.execute("ROLLBACK")
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
             raise Unavailable(reason_of(error)) from error
         self.seq += len(bodies)
         size = sum(map(len, bodies))

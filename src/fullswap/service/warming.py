@@ -19,7 +19,8 @@ USUAL = (
 def warm(body: SpecBody) -> None:
     """All that is done with a stream, once, in one that is thrown away."""
     fleet = Fleet(0, "", body)
-    fleet.add([1, 2], ["a", "b"], 0.0)
+    for no, name in ((1, "a"), (2, "b")):
+        fleet.add(no, name, 0.0)
     desk, places, k = fleet.desk, np.array([0, 1]), fleet.classes
     contexts = None
     if fleet.models:
