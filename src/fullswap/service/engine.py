@@ -29,6 +29,8 @@ from fullswap.service.warming import warm
 
 DEFAULT = "default"
 """The spec of streams that are asked for without one."""
+MOST_UNSENT = 10_000
+"""Alarms that are kept for whoever is to be told of them."""
 CONTROL = frozenset(map(chr, (*range(32), 127)))
 """Characters that no name has."""
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -209,6 +211,8 @@ class Engine(Listing):
         self.counts["alarms"] += 1
         token = f"{fleet.nos[place]}:{alarm['at']}"
         self.unsent[token] = {**alarm, "id": token, "stream": fleet.names[place]}
+        while len(self.unsent) > MOST_UNSENT:  # nobody listens, or has not for long
+            del self.unsent[next(iter(self.unsent))]
 
     def alarms_to_send(self) -> list[dict[str, Any]]:
         """Alarms that nobody outside was told of yet, oldest first."""

@@ -37,6 +37,8 @@ MOST_AT_ONCE = 20_000
 """The same, when there is much to do."""
 LOW, HIGH = 2**25, 2**28
 """Bytes of the journal from which on streams are written, and from which on in earnest."""
+MOST_BYTES = 2**30
+"""Bytes of the journal from which on nothing is taken while the tables cannot be written."""
 PUT = "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -91,6 +93,11 @@ class Saving:
         for no in nos:
             if no not in dirty:
                 dirty[no] = seq
+
+    @property
+    def stuck(self) -> str | None:
+        """Why no more is taken: the tables have not been written for long, and memory fills."""
+        return self.trouble if self._journal.bytes > MOST_BYTES else None
 
     @property
     def unsaved(self) -> int:

@@ -179,6 +179,8 @@ class Service:
             return 0
         items = [item for own, _ in requests for item in own]
         try:
+            if (trouble := self._engine.saving.stuck) is not None:
+                raise Unavailable(trouble)
             batch = kind(self._engine, items)
             try:
                 entries = batch.entries
