@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.amounts import counted
 from fullswap.forecasting.guarantees import explanation_of, first_certificate_of
 from fullswap.kernels.columns import NEXT_ID, ROUNDS
 from fullswap.service.fleet import Fleet, run_length_of
@@ -91,13 +92,12 @@ class Listing:
         active = sum(int((page.own["alarm"][page.alive] > 0).sum()) for page in watched)
         seen = sum(int(page.own["acknowledged"][page.alive].sum()) for page in watched)
         length = min(lengths, default=0.0)
-        text = "No stream is watched."
+        text = "no stream is watched"
         if streams:
             text = (
-                f"At most one false alarm in {length:,.0f} events of a stream, on average. "
-                f"{streams:,} streams are watched, so expect up to one in {length:,.0f} events of "
-                f"all of them together; so far {sum(events):,} events, and up to {expected:,.2g} "
-                "false alarms."
+                f"at most one in {length:,.0f} events of a stream, on average; with "
+                f"{counted(streams, 'stream')} watched, one in {length:,.0f} events of all of them "
+                "together"
             )
         return {
             "streams": streams, "run_length": length or None, "events": sum(events),

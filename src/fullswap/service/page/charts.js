@@ -122,7 +122,7 @@ export function evidenceOverTime({ windows, alarms }, width) {
     svg("path", { d: line(seen.map((w) => [t.x(w.to), y(w.evidence_log10)])), class: "curve watched" }));
 }
 
-const short = (log10) => (log10 >= 0 && log10 <= 4 ? `${count(10 ** log10)} : 1` : evidence(log10));
+const short = (log10) => (log10 >= 0 && log10 <= 4 ? `${count(10 ** log10)} : 1` : evidence(log10, 4));
 
 export function errorPerWindow({ windows, tolerance }, width) {
   const height = 260, t = timeline(windows, width, height);
