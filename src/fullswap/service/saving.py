@@ -21,7 +21,7 @@ from fullswap.service.index import Parcel
 from fullswap.service.messages import SpecBody
 from fullswap.service.problems import Unavailable
 from fullswap.service.records import unpacked
-from fullswap.service.resolving import settle
+from fullswap.service.settling import settle
 
 if TYPE_CHECKING:
     from fullswap.online.desk import Made
