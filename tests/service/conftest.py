@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("litestar", reason="the extra serve is not installed")
 
+from browser import chromium  # noqa: E402
 from fullswap.service import service as service_module  # noqa: E402
 from fullswap.service import storage  # noqa: E402
 from fullswap.service.access import Access  # noqa: E402
@@ -24,6 +25,8 @@ from fullswap.service.server import Server, listen, uvicorn_config  # noqa: E402
 from fullswap.service.tokens import TokenFile, create_token  # noqa: E402
 from service.fake import FakeService  # noqa: E402
 from service.life import Life  # noqa: E402
+from service.page_fake import serving  # noqa: E402
+from service.page_tab import tabs  # noqa: E402
 
 
 def real_service():
@@ -170,3 +173,30 @@ def life(tmp_path, quiet):
     life = Life(tmp_path)
     yield life
     life.service.close()
+
+
+# --- the page in a browser, against a made-up service ---------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving() as both:
+        yield both
+
+
+@pytest.fixture
+def fake(served):
+    served[0].reset()
+    return served[0]
+
+
+@pytest.fixture
+def opened(browser, served, fake):
+    with tabs(browser, served[1]) as open_:
+        yield open_

@@ -5,36 +5,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from browser import chromium
 from service.page_data import HOSTILE
-from service.page_fake import PAGE, serving
-from service.page_tab import names, of, tabs
+from service.page_fake import PAGE
+from service.page_tab import names, of
 
 MOST_BYTES = 80 * 1024
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def served():
-    with serving() as both:
-        yield both
-
-
-@pytest.fixture
-def fake(served):
-    served[0].reset()
-    return served[0]
-
-
-@pytest.fixture
-def opened(browser, served, fake):
-    with tabs(browser, served[1]) as open_:
-        yield open_
 
 
 def query(path):

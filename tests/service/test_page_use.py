@@ -4,34 +4,8 @@ import re
 
 import pytest
 
-from browser import chromium
 from service.page_data import HOSTILE
-from service.page_fake import serving
-from service.page_tab import CUT, OUTSIDE, POLL, names, of, tabs
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def served():
-    with serving() as both:
-        yield both
-
-
-@pytest.fixture
-def fake(served):
-    served[0].reset()
-    return served[0]
-
-
-@pytest.fixture
-def opened(browser, served, fake):
-    with tabs(browser, served[1]) as open_:
-        yield open_
+from service.page_tab import CUT, OUTSIDE, POLL, names, of
 
 
 def test_a_walk_by_keyboard(opened, fake):

@@ -74,3 +74,22 @@ def _settle(folder: Path) -> None:
         pass
     finally:
         os.close(handle)
+
+
+def lock(path: Any, trouble: str) -> Any:
+    """An open file that one process at a time has; closing it, however that comes, lets it go.
+
+    ``ValueError`` with this text if another process has it. Where files cannot be locked it is
+    nobody's.
+    """
+    held = open(path, "a+")
+    try:
+        import fcntl
+
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not on this system
+        return held
+    except OSError:
+        held.close()
+        raise ValueError(trouble) from None
+    return held

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fullswap.base import checks
-from fullswap.base.files import write_text
+from fullswap.base.files import lock, write_text
 from fullswap.base.keys import key_of, plain_key
 from fullswap.inputs.sources import arrow
 from fullswap.replay.engine import Due, Engine, Said, Token
@@ -34,19 +34,11 @@ class StateFile:
         self._lock: Any = None
 
     def __enter__(self) -> StateFile:
-        try:
-            import fcntl
-        except ImportError:  # not on this system
-            return self
-        self._lock = open(self.path.with_name(f"{self.path.name}.lock"), "w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise ValueError(
-                f"state must be used by one process at a time, got {self.path}, which another one "
-                "is using: wait for it, or give another file"
-            ) from None
+        self._lock = lock(
+            self.path.with_name(f"{self.path.name}.lock"),
+            f"state must be used by one process at a time, got {self.path}, which another one "
+            "is using: wait for it, or give another file",
+        )
         return self
 
     def __exit__(self, *error: object) -> None:

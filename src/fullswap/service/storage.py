@@ -12,13 +12,13 @@ Both are SQLite in WAL mode with synchronous=FULL: a commit that returned surviv
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fullswap.base.files import lock
 from fullswap.service.problems import Unavailable
 
 VERSION = 1
@@ -54,14 +54,9 @@ class Folder:
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"folder must be a folder, got the file {path}")
         self.path.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.path / "lock", "a+")  # held open: closing it gives the lock back
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise ValueError(
-                f"folder must not be in use, got {path}: another service runs on it"
-            ) from None
+        self._lock = lock(
+            self.path / "lock", f"folder must not be in use, got {path}: another service runs on it"
+        )
 
     def close(self) -> None:
         """Let another process have it."""
