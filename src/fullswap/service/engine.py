@@ -109,6 +109,8 @@ class Engine(Listing):
         if fleet is None:
             raise Refused("unknown-spec", f"spec must be one that was put before, got {spec!r}")
         self.check_name("stream", name)
+        if name in (".", ".."):
+            raise Refused("bad-stream", f"stream must have a name that fits a path, got {name!r}")
         if len(self.places) >= self.limits.streams:
             raise Refused("too-many-streams",
                           f"a service has at most {self.limits.streams} streams")  # fmt: skip
