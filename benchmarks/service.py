@@ -24,7 +24,10 @@ BATCH = 1_000
 RATIO, DURABLE = 20.0, 100_000.0
 """Targets: events a second in batches against single ones; and altogether."""
 MIX = (1, 1, 1, 10, 100, 1_000)
-COLUMNS = ("", "requests/s", "events/s", "errors", "p50", "p95", "p99", "max", "CPU: service", "load")
+COLUMNS = (
+    "", "requests/s", "events/s", "errors", "p50", "p95", "p99", "max", "CPU: service", "load",
+    "service an event",
+)  # fmt: skip
 ALL = 10**9
 
 
@@ -94,6 +97,7 @@ def _part(served: Served, name: str, load: Load, first: int) -> Tally:
     print(" | ".join((
         name, f"{tally.requests / tally.seconds:,.0f}", f"{tally.events / tally.seconds:,.0f}",
         str(len(tally.errors)), *times, f"{service:.1f} s of {tally.seconds:.1f}", f"{own:.1f} s",
+        f"{1e6 * service / max(tally.events, 1):.1f} µs",
     )), flush=True)  # fmt: skip
     return tally
 

@@ -169,7 +169,7 @@ class Connection(asyncio.Protocol):
         except StopIteration:
             return self._finish()
         # a round is finished once it has begun: what was forecast gets its outcome
-        if self.go_on() or not following[0].startswith(b"POST " + FORECASTS.encode()):
+        if not following[0].startswith(b"POST " + FORECASTS.encode()) or self.go_on():
             self._send(following)
         else:
             self._finish()

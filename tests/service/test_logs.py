@@ -130,7 +130,7 @@ def numbers_of(made):
 def test_metrics_count_requests_items_and_times(any_site):
     any_site.ask("GET", "/v1/metrics-of-nothing")
     before = numbers_of(any_site)
-    any_site.ask("POST", "/v1/forecasts", {"items": [{"stream": "counted"}, {"p": 1}]})
+    any_site.ask("POST", "/v1/forecasts", {"items": [{"stream": "counted", "p": 0.5}, {"p": 1}]})
     after = numbers_of(any_site)
     path = '{path="/v1/forecasts",method="POST",status="200"}'
     assert after["fullswap_requests_total" + path] >= 1
@@ -141,7 +141,7 @@ def test_metrics_count_requests_items_and_times(any_site):
     assert after[bucket] == after['fullswap_request_seconds_count{path="/v1/forecasts"}']
     assert after["fullswap_requests_at_once"] == 1 and after["fullswap_waiting_items"] == 0
     assert after['fullswap_requests_total{path="other",method="GET",status="404"}'] >= 1
-    assert after['fullswap_pending{stream="counted"}'] == 1
+    assert after['fullswap_stream_pending{stream="counted"}'] == 1
 
 
 def test_numbers_of_streams_are_bounded_and_ringing_ones_come_first(tmp_path):
@@ -151,7 +151,7 @@ def test_numbers_of_streams_are_bounded_and_ringing_ones_come_first(tmp_path):
         made.ask("POST", "/v1/forecasts", {"items": items})
         made.service.engine.ring(odd)
         found = numbers_of(made)
-        named = [name for name in found if name.startswith("fullswap_alarm{")]
+        named = [name for name in found if name.startswith("fullswap_stream_alarm{")]
         assert len(named) == 3
-        assert found[f'fullswap_alarm{{stream="{escaped(odd)}"}}'] == 1
+        assert found[f'fullswap_stream_alarm{{stream="{escaped(odd)}"}}'] == 1
         assert found["fullswap_commits_total"] == 11

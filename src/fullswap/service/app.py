@@ -168,7 +168,10 @@ async def acknowledge(
     return as_json({"stream": data.stream, "acknowledged": True})
 
 
-@get("/v1/export", media_type="application/x-ndjson", summary="All forecasts", tags=["forecasts"])
+@get(
+    "/v1/export", media_type="application/x-ndjson", summary="All forecasts", tags=["forecasts"],
+    responses={404: ResponseSpec(Refusal, description="There is none of this name.")},
+)  # fmt: skip
 async def export(
     request: Plain, stream: Annotated[str | None, query("Only this one.")] = None
 ) -> Stream:
@@ -179,7 +182,10 @@ async def export(
         rows, cursor = await desk.ask(lambda engine: engine.export(stream, after, PAGE_ROWS))
         return b"".join(encode(row) + b"\n" for row in rows), cursor
 
-    first, following = await part(0)  # before the answer begins: what fails here has a status
+    try:  # before the answer begins: what fails here has a status
+        first, following = await part(0)
+    except KeyError:
+        raise HttpError(404, "not_found", "there is no stream of this name") from None
 
     async def pages() -> AsyncIterator[bytes]:
         yield first

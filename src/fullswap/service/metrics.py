@@ -25,9 +25,18 @@ _HELP = {
     "fullswap_log_lines_dropped_total": "Lines of the log that could not be written.",
     "fullswap_webhook_sent_total": "Alarms delivered.",
     "fullswap_webhook_failures_total": "Deliveries of alarms that failed and are tried again.",
-    "fullswap_evidence_log10": "Evidence against calibration, as a power of ten.",
-    "fullswap_alarm": "1 where an alarm is active.",
-    "fullswap_pending": "Forecasts that wait for their outcome.",
+    "fullswap_streams": "Streams.",
+    "fullswap_pending": "Forecasts that wait for their outcome, of all streams.",
+    "fullswap_alarms": "Active alarms.",
+    "fullswap_forecasts_total": "Forecasts made since the start.",
+    "fullswap_outcomes_total": "Outcomes taken since the start.",
+    "fullswap_refused_total": "Items refused since the start.",
+    "fullswap_alarms_total": "Alarms that began, those that were active at the start among them.",
+    "fullswap_journal_bytes": "Entries of the journal that are not in the tables yet.",
+    "fullswap_unsaved_streams": "Streams that have changed since they were written.",
+    "fullswap_stream_evidence_log10": "Evidence against calibration, as a power of ten.",
+    "fullswap_stream_alarm": "1 where an alarm is active.",
+    "fullswap_stream_pending": "Forecasts of a stream that wait for their outcome.",
 }
 
 
@@ -73,13 +82,13 @@ class Metrics:
         for name, value in {**more, **numbers}.items():
             page.add(_family(name), value)
         # all lines of a family stand together
-        listed = list(rows)
-        for row in listed:
-            page.add("fullswap_evidence_log10", row["evidence_log10"], {"stream": row["stream"]})
-        for row in listed:
-            page.add("fullswap_alarm", float(row["alarm"] is not None), {"stream": row["stream"]})
-        for row in listed:
-            page.add("fullswap_pending", row["pending"], {"stream": row["stream"]})
+        listed = [({"stream": row["stream"]}, row) for row in rows]
+        for labels, row in listed:
+            page.add("fullswap_stream_evidence_log10", row["evidence_log10"], labels)
+        for labels, row in listed:
+            page.add("fullswap_stream_alarm", float(row["alarm"] is not None), labels)
+        for labels, row in listed:
+            page.add("fullswap_stream_pending", row["pending"], labels)
         return page.text()
 
     def _histogram(self, page: _Page, route: str, counts: list[int]) -> None:
