@@ -9,7 +9,7 @@ it runs on needs ``NUMBA_CPU_NAME=generic`` in both places, or its kernels are c
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -60,7 +60,10 @@ class WarmUp:
         return f"{text}\n  which may not last.\n{compiling.CURE}" if self.temporary else text
 
 
-def warm_up(progress: Callable[[str], None] | None = None) -> WarmUp:
+def warm_up(
+    progress: Callable[[str], None] | None = None,
+    more: Mapping[str, Callable[[], None]] | None = None,
+) -> WarmUp:
     """Compile what forecasting, checking, monitors and games need, so that first calls are fast.
 
     Takes a minute or two the first time, and seconds later.
@@ -69,6 +72,8 @@ def warm_up(progress: Callable[[str], None] | None = None) -> WarmUp:
     ----------
     progress : callable, optional
         Told in a few words what is compiled next.
+    more : dict, optional
+        Further calls that compile what they need, by words for them.
 
     Returns
     -------
@@ -77,7 +82,7 @@ def warm_up(progress: Callable[[str], None] | None = None) -> WarmUp:
     """
     start, before = time.monotonic(), compiling.progress.compiled
     with compiling.progress.silent():
-        for words, step in STEPS.items():
+        for words, step in {**STEPS, **(more or {})}.items():
             if progress is not None:
                 progress(words)
             step()
