@@ -81,7 +81,9 @@ def feed(service: object, streams: int, events: int, prefix: str) -> None:
             said = p[:, 1].tolist() if classes == 2 else (p / p.sum(axis=1)[:, None]).tolist()
             if not fleet.models:
                 said = [None] * len(names)
-            items = [ForecastItem(name, "kind", p=one) for name, one in zip(names, said, strict=True)]
+            items = [
+                ForecastItem(name, "kind", p=one) for name, one in zip(names, said, strict=True)
+            ]
             made = service.forecasts(items).result()  # type: ignore[attr-defined]
             came = (p.cumsum(axis=1) < rng.random(len(names))[:, None]).sum(axis=1)
             came = np.minimum(came, classes - 1).tolist()

@@ -34,9 +34,11 @@ def play(service, rounds, done=None):
         p = [rng.random() for _ in STREAMS]
         happened = [rng.random() < 0.6 * q for q in p]
         ids = [f"{name}, {turn}" for name in STREAMS]
-        items = [ForecastItem(name, id=one, p=q) for name, one, q in zip(STREAMS, ids, p)]
+        items = [
+            ForecastItem(name, id=one, p=q) for name, one, q in zip(STREAMS, ids, p, strict=True)
+        ]
         issued.append([(one.id, one.issued, one.mean) for one in service.forecasts(items).result()])
-        told = [OutcomeItem(y, one) for y, one in zip(happened, ids)]
+        told = [OutcomeItem(y, one) for y, one in zip(happened, ids, strict=True)]
         status.append([one.status for one in service.outcomes(told).result()])
         if done is not None:
             done.append(turn)
@@ -72,7 +74,7 @@ def test_a_backup_under_load_has_all_promises_and_goes_on_alike(tmp_path, busy_t
     service.close()
     assert {one for turn in status for one in turn} == {"learnt"}
     assert len(copies) > 1
-    for promised, path in list(zip(kept, copies))[:: max(1, len(copies) // 6)]:
+    for promised, path in list(zip(kept, copies, strict=True))[:: max(1, len(copies) // 6)]:
         restored = Service.open(path)
         again, what = play(restored, rounds)
         assert again == issued
