@@ -11,7 +11,7 @@ from fullswap.cli.output import answered, progress_wanted, say
 
 
 def warm_up(as_json: bool = JSON, quiet: bool = QUIET) -> None:
-    """Compile what forecasting, checking, games and the service need, once, so that the first call is fast.
+    """Compile what all commands and the service need, once, so that the first call is fast.
 
     Exits with 2 if compiled code cannot be kept anywhere.
     """
