@@ -14,7 +14,7 @@ Exit codes are 0 (done), 1 (the answer is "no": a verdict that was to fail, a ga
 that was not reached; a service that could not start, a token that is not there) and 2 (usage, or
 something went wrong). What follows is what `--help` prints.
 """
-COMMANDS = ("", "check", "forecast", "equilibrium", "serve",
+COMMANDS = ("", "check", "forecast", "equilibrium", "serve", "backup",
             "token create", "token list", "token revoke", "demo", "warm-up")  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 from fullswap import __version__
 from fullswap.cli import main
 
-COMMANDS = ["check", "forecast", "equilibrium", "serve", "token", "demo", "warm-up"]
+COMMANDS = ["check", "forecast", "equilibrium", "serve", "backup", "token", "demo", "warm-up"]
 GAME = ["equilibrium", "chicken"]
 
 

@@ -144,6 +144,8 @@ class FakeEngine:
         if stream is not None and stream not in self._names():
             raise KeyError(stream)
         rows = [row for row in self.forecast.values() if stream in (None, row["stream"])]
+        if stream is not None and not rows:
+            raise KeyError(stream)
         page = rows[after : after + limit]
         return page, after + limit if after + limit < len(rows) else None
 

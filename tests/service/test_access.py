@@ -1,5 +1,6 @@
 """Who may do what: roles, tokens, and pages from elsewhere."""
 
+import os
 import socket
 import time
 
@@ -165,3 +166,11 @@ def test_what_cannot_be_a_token_is_refused(tmp_path):
         create_token(tmp_path, "read", "a\nb")
     with pytest.raises(FileNotFoundError):
         create_token(tmp_path / "no", "read")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
+def test_a_token_made_by_root_can_be_read_by_the_owner_of_the_folder(tmp_path):
+    os.chown(tmp_path, 10001, 10001)
+    create_token(tmp_path, "read")
+    found = os.stat(tmp_path / FILE)
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (10001, 10001, 0o600)

@@ -26,6 +26,7 @@ def test_streams_may_have_any_name(any_site, name):
     gone = any_site.ask("DELETE", f"/v1/streams/{quote(name, safe='')}")
     assert (gone.status, gone.content) == (204, b"")
     assert any_site.stream(name).status == 404
+    assert any_site.ask("GET", f"/v1/export?stream={quote(name)}").status == 404
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from fullswap.cli.backup import backup
 from fullswap.cli.check import check
 from fullswap.cli.demo import demo
 from fullswap.cli.equilibrium import GameCommand, equilibrium
@@ -46,7 +47,7 @@ def app() -> Any:
             say(context.get_help())
             raise typer.Exit(TROUBLE)
 
-    for command in (check, forecast, equilibrium, serve, demo, warm_up):
+    for command in (check, forecast, equilibrium, serve, backup, demo, warm_up):
         made.command(cls=GameCommand if command is equilibrium else Command)(command)
     made.add_typer(token_commands(), name="token")
     return typer.main.get_command(made)

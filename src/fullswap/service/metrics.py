@@ -26,9 +26,18 @@ _HELP = {
     "fullswap_log_lines_dropped_total": "Lines of the log that could not be written.",
     "fullswap_webhook_sent_total": "Alarms delivered.",
     "fullswap_webhook_failures_total": "Deliveries of alarms that failed and are tried again.",
+    "fullswap_streams": "Streams.",
+    "fullswap_pending_all": "Forecasts that wait for their outcome, of all streams.",
+    "fullswap_alarms": "Active alarms.",
+    "fullswap_forecasts_total": "Forecasts made since the start.",
+    "fullswap_outcomes_total": "Outcomes taken since the start.",
+    "fullswap_refused_total": "Items refused since the start.",
+    "fullswap_alarms_total": "Alarms that began, those that were active at the start among them.",
+    "fullswap_journal_bytes": "Entries of the journal that are not in the tables yet.",
+    "fullswap_unsaved_streams": "Streams that have changed since they were written.",
     "fullswap_evidence_log10": "Evidence against calibration, as a power of ten.",
     "fullswap_alarm": "1 where an alarm is active.",
-    "fullswap_pending": "Forecasts that wait for their outcome.",
+    "fullswap_pending": "Forecasts of a stream that wait for their outcome.",
 }
 
 

@@ -95,6 +95,9 @@ def _write(folder: Path, tokens: list[Token]) -> None:
     part = folder / f".{FILE}.{secrets.token_hex(4)}.part"
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        if os.name == "posix" and os.geteuid() == 0:  # the service, too, must be able to read it
+            owner = os.stat(folder)
+            os.chown(part, owner.st_uid, owner.st_gid)
         with open(handle, "w", encoding="utf-8") as file:
             file.write(text + "\n")
             file.flush()

@@ -7,14 +7,6 @@ import numpy as np
 from fullswap.service.fleet import Fleet
 from fullswap.service.messages import SpecBody
 
-USUAL = (
-    SpecBody(),
-    SpecBody(forecaster="forecaster"),
-    SpecBody(forecaster="multiclass", classes=3),
-    SpecBody(classes=3),
-)
-"""Specs of every kind."""
-
 
 def warm(body: SpecBody) -> None:
     """All that is done with a stream, once, in one that is thrown away."""
@@ -41,9 +33,3 @@ def warm(body: SpecBody) -> None:
         places, *fleet.watched(said, made.means.tolist(), outcomes), np.ones(2), np.zeros(2)
     )
     fleet.watch.rows([0])
-
-
-def warm_all() -> None:
-    """The same for specs of every kind."""
-    for body in USUAL:
-        warm(body)
