@@ -20,7 +20,7 @@ STREAMS = [f"stream {k}" for k in range(12)]
 def busy_tables(monkeypatch):
     """Streams are written and the journal is trimmed all the time, not once in a while."""
     monkeypatch.setattr(saving, "LOW", 0)
-    monkeypatch.setattr(saving, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(saving, "ROWS_AT_ONCE", 20)
     monkeypatch.setattr(saving, "STREAMS_AT_ONCE", 4)
 
 

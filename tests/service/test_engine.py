@@ -397,3 +397,33 @@ def test_all_forecasts_can_be_exported(folder):
     own, _ = service.ask(lambda e: e.export("default/0", 0, 1000)).result()
     assert own == [row for row in rows if row["stream"] == "default/0"]
     service.close()
+
+
+def test_a_journal_older_than_the_tables_is_refused(folder, tmp_path):
+    import shutil
+
+    opened(folder).close()
+    shutil.copytree(folder, tmp_path / "old")
+    service = opened(folder)
+    service.forecasts([ForecastItem("a", p=0.5)]).result()
+    service.close()
+    shutil.copy(tmp_path / "old" / "journal.db", folder / "journal.db")
+    with pytest.raises(ValueError, match="one backup"):
+        Service.open(folder)
+
+
+def test_alarms_that_rang_are_counted_across_restarts(folder):
+    service = Service.open(folder)
+    service.ask(lambda e: e.put_spec("watched", SpecBody(monitor=1000))).result()
+    for _ in range(3):
+        items = [ForecastItem("wrong", "watched", p=0.1)] * 100
+        made = service.forecasts(items).result()
+        service.outcomes([OutcomeItem(1, id=one.id) for one in made]).result()
+    budget = service.ask(lambda e: e.streams()["budget"]).result()
+    assert (budget["rung"], budget["unacknowledged"]) == (1, 1)
+    assert service.ask(lambda e: e.acknowledge("wrong")).result()
+    service.close()
+    service = Service.open(folder)
+    again = service.ask(lambda e: e.streams()["budget"]).result()
+    assert again == {**budget, "unacknowledged": 0}
+    service.close()

@@ -258,7 +258,7 @@ def test_an_error_after_the_commit_stops_the_service_and_loses_nothing(life, mon
     """Memory may be half changed then: it is not written down."""
     life.forecast(ForecastItem("a", p=0.5, id="x"), ForecastItem("b", p=0.5, id="y"))
     with monkeypatch.context() as broken:
-        broken.setattr("fullswap.service.resolving._write", lambda *_: 1 / 0)
+        broken.setattr("fullswap.service.settling._write", lambda *_: 1 / 0)
         with pytest.raises(Unavailable, match="stopped"):
             life.report(OutcomeItem(1, id="x"), OutcomeItem(1, id="y"))
         life.service._thread.join(10)

@@ -91,6 +91,7 @@ class Listing:
         expected = sum(count / length for count, length in zip(events, lengths, strict=True))
         active = sum(int((page.own["alarm"][page.alive] > 0).sum()) for page in watched)
         seen = sum(int(page.own["acknowledged"][page.alive].sum()) for page in watched)
+        rung = sum(int(page.own["alarms"][page.alive].sum()) for page in watched)
         length = min(lengths, default=0.0)
         text = "no stream is watched"
         if streams:
@@ -101,7 +102,7 @@ class Listing:
             )
         return {
             "streams": streams, "run_length": length or None, "events": sum(events),
-            "expected": expected, "rung": self.counts["alarms"], "unacknowledged": active - seen,
+            "expected": expected, "rung": rung, "unacknowledged": active - seen,
             "text": text,
         }  # fmt: skip
 
@@ -232,7 +233,7 @@ class Listing:
 
     def health(self) -> dict[str, Any]:
         """Whether all is well, and since when."""
-        trouble = self.saving.trouble
+        trouble = self.journal.trouble or self.saving.trouble
         return {
             "status": "ok" if trouble is None else "failing",
             **({} if trouble is None else {"trouble": trouble}),

@@ -259,6 +259,11 @@ class Saving:
             for slot in fleet.desk.waiting(place):
                 if (event := fleet.held[slot].event) is not None:
                     engine.where.setdefault(event, {})[no] = None
+        if max(saved.values(), default=0) > self._journal.seq:
+            raise ValueError(
+                "folder must have journal.db and streams.db of one moment, got an older journal: "
+                "restore both from one backup"
+            )
         for fleet in engine.fleets.values():
             fleet.rows.compact()
             ringing = np.flatnonzero(fleet.watch.columns()["alarm"] > 0).tolist()

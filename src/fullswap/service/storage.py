@@ -124,6 +124,8 @@ class Journal:
         self._sizes: deque[tuple[int, int]] = deque([(self.seq, found[1])])
         """Number and bytes of commits that are still there, oldest first."""
         self.bytes: int = found[1]
+        self.trouble: str | None = None
+        """Why the last entries could not be written, if they could not."""
 
     def append(self, bodies: Sequence[bytes]) -> int:
         """Make entries durable, all or none; the number of the first."""
@@ -141,7 +143,9 @@ class Journal:
             if connection.in_transaction:
                 with contextlib.suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
-            raise Unavailable(reason_of(error)) from error
+            self.trouble = reason_of(error)
+            raise Unavailable(self.trouble) from error
+        self.trouble = None
         self.seq += len(bodies)
         size = sum(map(len, bodies))
         self.bytes += size

@@ -18,7 +18,7 @@ function howSure(s) {
 
 function since(alarm) {
   if (!alarm || !known(alarm.since)) return "";
-  return `Off since about event ${count(alarm.since)}${known(alarm.since_time) ? `, ${moment(alarm.since_time)}` : ""}.`;
+  return `Off since about event ${count(alarm.since + 1)}${known(alarm.since_time) ? `, ${moment(alarm.since_time)}` : ""}.`;
 }
 
 export function headline(s) {
