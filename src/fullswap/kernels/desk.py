@@ -5,6 +5,8 @@ The same verbs of the kinds as in ``fullswap.kernels.events``, and tickets as th
 ``fullswap.online.stream`` does for single events is done here to the same bits: the id whose number
 is drawn, how many others waited, where an outcome is learnt and anywhere.
 
+Batches release the interpreter: other threads of the process go on meanwhile.
+
 Symbols: pool (P, W): tickets that wait, as the numbers by which their kind encodes them · notes
 (P, 12) whole numbers of them, as named below · first (S,): the youngest forecast of a stream that
 waits (−1: none) · crowds (S,): events of a stream that wait · stamps (P,): for counting an event
@@ -84,7 +86,7 @@ def _unlink(notes, first, slot):
         first[stream] = older
 
 
-@kernel
+@kernel(nogil=True)
 def forecast_all(
     spec, arena, start, words, seed, streams, contexts, slots, heads, first, crowds, pool, notes,
     begin, indices, weights, issued,
@@ -170,7 +172,7 @@ def oldest(notes, first, stream):
     return slot
 
 
-@kernel
+@kernel(nogil=True)
 def find_all(notes, first, streams, numbers, slots):
     """``find`` for many."""
     for k in range(streams.shape[0]):
@@ -297,7 +299,7 @@ def _learn_one(
     row[CROWD] = 0.0
 
 
-@kernel
+@kernel(nogil=True)
 def learn_all(
     spec, arena, start, room, pool, notes, first, crowds, stamps, progress, heads, outcomes, scales
 ):  # fmt: skip

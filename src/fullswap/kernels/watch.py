@@ -124,7 +124,7 @@ def _append(held, count, table, first, last):
             held[count + r - first, f] = table[r, f]
 
 
-@kernel(error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def run(
     prior, work, run_length, columns, heads, level, slot, target, few, some, whole, scratch,
     touched, starts, order, table, watched, hot, weights, bounds, cursor,
