@@ -272,6 +272,7 @@ def one_step(monkeypatch) -> list[str]:
     """A warm-up that notes what it does instead of compiling for a minute."""
     done: list[str] = []
     monkeypatch.setattr(warming, "STEPS", {"one thing": lambda: done.append("one")})
+    monkeypatch.setattr("fullswap.cli.warm_up._service", dict)
     return done
 
 

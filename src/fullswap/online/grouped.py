@@ -169,22 +169,25 @@ class GroupedRun:
         else:
             self._piece(kernel, chunks[0], 0)  # compiles here, where it is said
 
-            def work() -> None:
-                self._work(own_scratch(kernel), waiting, errors)
+            def work(ended: threading.Event) -> None:
+                try:
+                    self._work(own_scratch(kernel), waiting, errors)
+                finally:
+                    ended.set()
 
-            threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+            ends = [threading.Event() for _ in range(count)]
+            threads = [threading.Thread(target=work, args=(end,), daemon=True) for end in ends]
             try:
                 for thread in threads:
                     thread.start()
-                for thread in threads:
-                    while thread.is_alive():
-                        thread.join(BETWEEN_DRAWINGS)
+                for end in ends:
+                    while not end.wait(BETWEEN_DRAWINGS):
                         bar.update(self._done())
             except BaseException:
                 self._stop = True
                 raise
             finally:
-                _wait_for(threads)
+                _wait_for(threads, ends)
         if errors:
             raise errors[0]
         bar.update(self._done())
@@ -278,12 +281,16 @@ def own_scratch(spec: Any) -> Any:
     return spec._make((*spec[:shared], *(own(value) for value in spec[shared:])))
 
 
-def _wait_for(threads: list[threading.Thread]) -> None:
-    """Until all have ended, whatever else interrupts: they write into the rows."""
-    for thread in threads:
-        while thread.ident is not None and thread.is_alive():
+def _wait_for(threads: list[threading.Thread], ends: list[threading.Event]) -> None:
+    """Until all have ended, whatever else interrupts: they write into the rows.
+
+    By events of their own: a ``join`` that a signal interrupts calls a thread ended that runs on
+    (Python 3.11).
+    """
+    for thread, end in zip(threads, ends, strict=True):
+        while thread.ident is not None and not end.is_set():
             try:
-                thread.join()
+                end.wait()
             except KeyboardInterrupt:
                 continue
 

@@ -71,13 +71,6 @@ class Engine(Listing):
         self.counts = {"forecasts": 0, "outcomes": 0, "refused": 0, "alarms": 0}
         self.started, self.recovered = clock(), 0
 
-    def close(self) -> None:
-        """Write everything down, and close the tables."""
-        try:
-            self.saving.save_all()
-        finally:
-            self.abandon()
-
     def abandon(self) -> None:
         """Close the tables as they are; the journal has the rest."""
         self.keeper.close()
@@ -109,8 +102,6 @@ class Engine(Listing):
         if fleet is None:
             raise Refused("unknown-spec", f"spec must be one that was put before, got {spec!r}")
         self.check_name("stream", name)
-        if name in (".", ".."):
-            raise Refused("bad-stream", f"stream must have a name that fits a path, got {name!r}")
         if len(self.places) >= self.limits.streams:
             raise Refused("too-many-streams",
                           f"a service has at most {self.limits.streams} streams")  # fmt: skip
