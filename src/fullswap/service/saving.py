@@ -35,7 +35,7 @@ STREAMS_AT_ONCE = 256
 """Streams that are written in one go."""
 MOST_AT_ONCE = 20_000
 """The same, when there is much to do."""
-LOW, HIGH = 2**25, 2**28
+LOW, HIGH = 2**27, 2**29
 """Bytes of the journal from which on streams are written, and from which on in earnest."""
 MOST_BYTES = 2**30
 """Bytes of the journal from which on nothing is taken while the tables cannot be written."""
@@ -70,7 +70,7 @@ class Saving:
         self._gone: dict[int, tuple[int, list[str]]] = {}
         """Deleted streams that the tables may have ↦ the entry that says so, ids that waited."""
         self._flight: Flight | None = None
-        self._due = self._trimmed = 0
+        self._due, self._trimmed = 0.0, 0
         self.trouble: str | None = None
         """Why the tables could not be written, if they could not."""
 
@@ -110,9 +110,10 @@ class Saving:
         """After so many items: hand over what is due."""
         self._land()
         index, size = self._engine.index, self._journal.bytes
-        self._due = min(self._due + items * (1 + (size > HIGH)), MOST_AT_ONCE)
+        # a stream for every fourth item: seldom enough to be cheap, and the journal has an end
+        self._due = min(self._due + (items if size > HIGH else items / 4), MOST_AT_ONCE)
         if size > LOW:
-            self._hand(max(STREAMS_AT_ONCE // 4, self._due))
+            self._hand(max(STREAMS_AT_ONCE // 4, int(self._due)))
         elif len(index.rows) + len(index.ids) >= ROWS_AT_ONCE or self._gone:
             self._hand(0)
 
