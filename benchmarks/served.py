@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-ADDRESS = re.compile(r"listening on http://127\.0\.0\.1:(\d+)$", re.MULTILINE)
+ADDRESS = re.compile(r"listening on http://127\.0\.0\.1:(\d+)\b")
 PATIENCE = 120.0
 """Seconds until it must listen, or have stopped."""
 TABLES = {"streams": ("streams", "sqlite_autoindex_streams_1"), "history": ("history", "by_event"),
@@ -47,6 +47,7 @@ class Served:
                 return int(found[1])
             time.sleep(0.02)
         self.process.kill()
+        self.process.wait()
         raise RuntimeError(f"the service did not start: {self._log.read_text()[-500:]}")
 
     def ask(self, path: str) -> Any:

@@ -100,4 +100,6 @@ def needs_extra() -> None:
 
 
 def _tell(address: str) -> None:
-    print(f"fullswap serve: listening on {address}", file=sys.stderr, flush=True)
+    # in one piece: another thread writes the log to the same place
+    sys.stderr.write(f"fullswap serve: listening on {address}\n")
+    sys.stderr.flush()
