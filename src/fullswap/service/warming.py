@@ -23,7 +23,8 @@ def warm(body: SpecBody) -> None:
     tickets = desk.tickets(made.slots)
     for slot in made.slots.tolist():
         desk.drop(slot)
-    slots = desk.find_all(places, made.numbers) if len(desk.put(places, tickets)) else places
+    desk.put(places, tickets)
+    slots = desk.find_all(places, made.numbers)
     desk.oldest(0)
     desk.find(0, 0)
     outcomes = np.eye(k)[[0, 1]] if fleet.vector else np.array([0.0, 1.0])
