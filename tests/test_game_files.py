@@ -198,8 +198,12 @@ def test_messages_name_the_file(tmp_path):
         ("<xml>", "column 1: expected NFG or EFG.*'<xml>'"),
         (PAYOFFS.replace("NFG 1", "NFG 2"), "column 5: expected 1, the version"),
         (PAYOFFS.replace(" R ", " Q "), "column 7: expected R or D"),
+        (
+            PAYOFFS.replace('"Selten"', '"Selten'),
+            "column 20: expected '{' before players, got 'one'",
+        ),
         (PAYOFFS.replace('"Selten"', "Selten"), "column 9: expected the title in quotes"),
-        (PAYOFFS.replace('"Selten"', '"Selten'), "expected a closing quote"),
+        (PAYOFFS + '"', "column 65: expected a closing quote for the string that opens here"),
         (
             PAYOFFS.replace('{ "one" "two" }', "{ }"),
             "column 20: expected player in quotes, got '}'",

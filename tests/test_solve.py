@@ -6,9 +6,22 @@ import sys
 import numpy as np
 import pytest
 
-from fullswap.games import Curve, StructuredGame, Vectors, from_matrices, from_tensor, verify, zoo
+from fullswap.base.progress import Progress
+from fullswap.games import (
+    Curve,
+    StructuredGame,
+    Vectors,
+    from_matrices,
+    from_tensor,
+    portfolio,
+    verify,
+    zoo,
+)
 from fullswap.games.lp import best_equilibrium
+from fullswap.games.portfolio import Member
 from fullswap.games.profiles import CorrelatedEquilibrium
+from fullswap.games.record import Record
+from fullswap.games.search import Search
 from fullswap.games.solve import METHODS, solve
 from small_games import SMALL, as_table, auction, random_game, ring, slow_gap, whole
 
@@ -19,6 +32,8 @@ SELF_PLAY = ("matching", "optimistic", "weights")
 @pytest.mark.parametrize("name", SMALL)
 def test_gap_by_slow_loops(name, method):
     game = SMALL[name]
+    if method == "lemke-howson" and game.players > 2:
+        pytest.skip("for two players only")
     equilibrium = solve(game, 0.02, method)
     assert equilibrium.reached and equilibrium.gap <= 0.02
     assert equilibrium.weights.sum() == pytest.approx(1) and equilibrium.weights.min() > 0
@@ -59,7 +74,9 @@ def test_cournot_outputs_tend_to_the_equilibrium(players, grid, method):
     equilibrium = solve(zoo.cournot(players, grid=grid), 1e-5, method)
     assert equilibrium.reached
     outputs = equilibrium.weights @ equilibrium.support / (1 if grid is None else grid - 1)
-    assert outputs == pytest.approx(1 / (players + 1), abs=0.0101)  # one step of the grid
+    assert outputs == pytest.approx(
+        1 / (players + 1), abs=0.0125
+    )  # a step of the grid, and the gap
 
 
 @pytest.mark.parametrize("method", ["auto", "matching", "optimistic", "oracle"])
@@ -186,11 +203,13 @@ def test_many_actions_use_steps_of_the_chain():
         assert g.swap <= 0.02
 
 
-def test_auto_reaches_tiny_gaps_by_programmes_on_what_is_played():
+def test_self_play_reaches_tiny_gaps_by_programmes_on_what_is_played():
     game = from_matrices(*np.random.default_rng(0).random((2, 40, 25)))
-    equilibrium = solve(game, 1e-7, seed=0)
-    assert equilibrium.reached and 0 < equilibrium.rounds < 10_000
-    assert not solve(game, 1e-7, "matching", rounds=equilibrium.rounds).reached
+    record = Record(game, 1e-7, None, Progress(100, False))
+    search = Search(game, record, [np.arange(40), np.arange(25)])
+    portfolio.run([Member("play", search.by_self_play("matching", 20_000, polish=True))], record)
+    assert record.done() and 0 < record.rounds < 10_000
+    assert not solve(game, 1e-7, "matching", rounds=record.rounds).reached
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e9])
@@ -270,12 +289,12 @@ def test_bad_games():
         solve(ring(1000), method="lp")
     with pytest.raises(ValueError, match="oracle"):
         solve(zoo.cournot(2), method="lp")
+    crowd = StructuredGame(
+        [Vectors(np.eye(2))] * 24, [lambda others: np.zeros((len(others[0]), 2))] * 24
+    )
     with pytest.raises(ValueError, match="game must begin with at most"):
-        solve(
-            StructuredGame(
-                [Vectors(np.eye(2))] * 24, [lambda others: np.zeros((len(others[0]), 2))] * 24
-            )
-        )
+        solve(crowd, method="matching")
+    assert solve(crowd).gap == 0
     with pytest.raises(ValueError):
         solve(SMALL["2x3"], start=solve(SMALL["3x5"]))
 

@@ -1,6 +1,7 @@
 """`fullswap equilibrium`: names, files, the zoo, and what is refused."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -30,6 +31,14 @@ def test_names_of_players_and_actions_are_kept(call, file):
     table = [line.split() for line in out.splitlines()]
     assert ["Ann", "player", "2", "probability"] in table
     assert ["2", "yield", "0.5000"] in table and ["dare", "yield", "0.2500"] in table
+
+
+def test_names_that_occur_twice_are_told_apart(call, file):
+    twice = CHICKEN.replace('""', '"Ann"', 1).replace('"dare" ""', '"dare" "dare"')
+    _, out, _ = call("equilibrium", file("twice.nfg", twice), "--json")
+    found = json.loads(out)
+    assert found["players"] == ["Ann_1", "Ann_2"]
+    assert {row[0] for row in found["actions"]} == {"dare_1", "dare_2"}
 
 
 def test_json_names_all_and_counts_from_1(call, file):
@@ -112,6 +121,12 @@ def test_wrong_files(call, file, tmp_path):
     assert code == 2 and err.endswith("a.json: B must be given beside A, got none\n")
     assert "--set is for games of the zoo" in call("equilibrium", damaged, "--set", "n=3")[2]
     assert "GAME must be a file" in call("equilibrium", tmp_path)[2]
+    os.mkfifo(tmp_path / "pipe")
+    for endless in (tmp_path / "pipe", "/dev/zero"):
+        code, _, err = call("equilibrium", endless)
+        assert code == 2 and err.endswith(
+            f"{endless}: expected a file, got a device, a pipe or a socket\n"
+        )
 
 
 def test_pictures(call, tmp_path, monkeypatch):

@@ -20,7 +20,11 @@ WIDEST = 120
 """Columns of text of the table; beyond it, names of actions stand below."""
 LONG_NAME = 20
 PLAY_OUT = "play-out"
-METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp", PLAY_OUT)
+METHODS = (
+    "auto", "matching", "optimistic", "weights", "oracle", "lp", "lemke-howson", PLAY_OUT,
+)  # fmt: skip
+OBJECTIVES = ("welfare", "fair", "entropy", "support")
+NOTIONS = ("correlated", "coarse")
 SOLVING = "Solving"
 FILES = """
 Files:
@@ -68,6 +72,15 @@ def equilibrium(
         "auto", metavar="NAME", autocompletion=lambda: list(METHODS), rich_help_panel=SOLVING,
         help=f"One of {', '.join(METHODS)}.",
     ),
+    objective: str | None = typer.Option(
+        None, metavar="NAME", autocompletion=lambda: list(OBJECTIVES), rich_help_panel=SOLVING,
+        help=f"The best equilibrium for one of {', '.join(OBJECTIVES)}.",
+    ),
+    notion: str = typer.Option(
+        "correlated", metavar="NAME", autocompletion=lambda: list(NOTIONS),
+        rich_help_panel=SOLVING,
+        help="correlated, or coarse: nobody gains by one action instead of all advice.",
+    ),
     rounds: int | None = typer.Option(
         None, min=1, metavar="NUMBER", rich_help_panel=SOLVING,
         help="Rounds of self-play at most; with play-out, rounds that learners play.",
@@ -97,8 +110,13 @@ def equilibrium(
         from fullswap.base import checks
 
         checks.one_of("method", method, METHODS)
-        if method == PLAY_OUT and seconds is not None:
-            checks.refuse("seconds", f"not be given with {PLAY_OUT}", seconds)
+        checks.one_of("notion", notion, NOTIONS)
+        if objective is not None:
+            checks.one_of("objective", objective, OBJECTIVES)
+        if method == PLAY_OUT:
+            for given, value in (("seconds", seconds), ("objective", objective)):
+                if value is not None:
+                    checks.refuse(given, f"not be given with {PLAY_OUT}", value)
         made = _game(game, settings)
         from fullswap.games import play_out, solve
 
@@ -111,6 +129,7 @@ def equilibrium(
             solution = play_out(made, rounds, wanted, progress=progress)
         else:
             budget: dict[str, Any] = {"rounds": rounds, "seconds": seconds}
+            budget |= {"objective": objective, "notion": notion}
             solution = solve(made, gap, method, seed, **budget, progress=progress)
         if plot is not None:
             from fullswap.report import joint_distribution
@@ -132,6 +151,8 @@ def _plain(solution: Any) -> dict[str, Any]:
 
 
 def _print(solution: Any, plot: Path | None) -> None:
+    from fullswap.games.names import in_words
+
     names, weights = solution.names, solution.weights
     shown = (-weights).argsort(kind="stable")[:MOST_SHOWN]
     title = "Recommended together"
@@ -140,7 +161,7 @@ def _print(solution: Any, plot: Path | None) -> None:
     say(f"{solution}\n", "equilibrium")
     columns = (*solution.game.player_names, "probability")
     rows, meanings = _shortened(
-        columns, [(*map(_in_words, names[k]), f"{weights[k]:.4f}") for k in shown]
+        columns, [(*map(in_words, names[k]), f"{weights[k]:.4f}") for k in shown]
     )
     print_table(title, columns, rows, "equilibrium")
     if meanings:
@@ -167,12 +188,6 @@ def _shortened(
     return list(zip(*short, strict=True)), meanings
 
 
-def _in_words(name: Any) -> str:
-    if isinstance(name, list):
-        return "(" + ", ".join(map(_in_words, name)) + ")"
-    return f"{name:.6g}" if isinstance(name, float) else str(name)
-
-
 def _game(name: str, settings: list[str]) -> Any:
     """A game of the zoo with its settings, or one from a file."""
     from fullswap.games import read, zoo
@@ -181,7 +196,7 @@ def _game(name: str, settings: list[str]) -> Any:
         return _of_the_zoo(name, settings)
     if Path(name).is_dir():
         raise ValueError(f"GAME must be a file, got the folder {name}")
-    if not Path(name).is_file():
+    if not Path(name).exists():
         near = get_close_matches(name.lower(), zoo.GAMES, 1)
         hint = f", did you mean {near[0]}?" if near else ""
         typer.echo(f"Games of the zoo, with arguments for --set:\n{zoo_list()}", err=True)

@@ -5,18 +5,19 @@ actions does not matter: solve a game of a hundred thousand actions like one of 
 """
 
 from fullswap.games import zoo
-from fullswap.games.actions import ActionSet, Curve, Product, Sum, Vectors
+from fullswap.games.actions import ActionSet, Curve, Product, Sum, Vectors, column_of
 from fullswap.games.decompose import decompose
 from fullswap.games.extensive.payoffs import from_sequence_form
 from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.extensive.tree import Tree, from_tree
-from fullswap.games.files import parse, read
+from fullswap.games.files import parse, read, to_nfg, write
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 from fullswap.games.learner import StructuredLearner
 from fullswap.games.membership import decompose_by_membership
+from fullswap.games.neighbours import Units, congestion, from_function, from_sparse, polymatrix
 from fullswap.games.player import MixedAction, Player, as_player
 from fullswap.games.playout import PlayedOut, play_out
-from fullswap.games.profiles import CorrelatedEquilibrium, Gap
+from fullswap.games.profiles import CorrelatedEquilibrium, Gap, Optimum
 from fullswap.games.regions import Paraboloid, Region
 from fullswap.games.solve import solve
 from fullswap.games.verify import verify
@@ -27,6 +28,7 @@ __all__ = [
     "Curve",
     "Gap",
     "MixedAction",
+    "Optimum",
     "Paraboloid",
     "PlayedOut",
     "Player",
@@ -37,18 +39,26 @@ __all__ = [
     "StructuredLearner",
     "Sum",
     "Tree",
+    "Units",
     "Vectors",
     "as_player",
+    "column_of",
+    "congestion",
     "decompose",
     "decompose_by_membership",
+    "from_function",
     "from_matrices",
     "from_sequence_form",
+    "from_sparse",
     "from_tensor",
     "from_tree",
     "parse",
     "play_out",
+    "polymatrix",
     "read",
     "solve",
+    "to_nfg",
     "verify",
+    "write",
     "zoo",
 ]

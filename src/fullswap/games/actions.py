@@ -5,12 +5,14 @@ set, however many actions it has: the best action in a direction, exactly, and a
 whose mean is a given point of the hull.
 
 Actions are given in columns, arrays of shape (m,): numbers 0 … n − 1 for finite sets, the
-parameter for a curve, points as tuples for a region.
+parameter for a curve, points as tuples for a region, and whatever tuples, texts or numbers a set
+of one's own takes; ``column_of`` makes such a column.
 """
 
 from __future__ import annotations
 
 import math
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -20,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.games.names import told_apart
 
 Action = Any  # one entry of a column
 Column = NDArray[Any]  # shape (m,)
@@ -34,7 +37,7 @@ class ActionSet(ABC):
 
     dim: int
     size: int | None
-    """Number of actions; None for a continuum."""
+    """Number of actions 0, 1, …; None for a continuum, and for actions that are texts or tuples."""
     extent: float = 1.0
     """How far apart actions of a continuum may be; 1 where that is not known."""
     listed: bool = False
@@ -48,10 +51,21 @@ class ActionSet(ABC):
     def best(self, directions: Points) -> tuple[Column, Vector]:
         """For each direction (m, dim): an action that maximises ⟨v, direction⟩, and the maximum."""
 
+    def values(self, actions: Column, directions: Points) -> Points:
+        """⟨v(a), direction⟩ for all of them, shape (actions, directions)."""
+        return np.asarray(self.embed(actions) @ directions.T)
+
     def check(self, actions: ArrayLike, name: str) -> Column:
-        """A column of actions of this set, or a ValueError: numbers 0 … n − 1, or any of R."""
+        """A column of actions of this set, or a ValueError.
+
+        Numbers 0 … n − 1 of a finite set; without a ``size``, any numbers, or texts or tuples that
+        ``embed`` takes.
+        """
         column: Column
         if self.size is None:
+            listed = actions.tolist() if isinstance(actions, np.ndarray) else actions
+            if isinstance(listed, list) and any(isinstance(a, str | tuple) for a in listed):
+                return self._check_objects(listed, name)
             column = checks.floats(name, actions)
         else:
             if np.asarray(actions).dtype == bool:
@@ -61,9 +75,28 @@ class ActionSet(ABC):
             checks.refuse_shape(name, "(m,)", column)
         return column
 
+    def _check_objects(self, actions: list[Action], name: str) -> Column:
+        """Texts or tuples, all of which have an order and an embedding."""
+        column = column_of(actions)
+        try:
+            sorted(set(actions))  # the check of a profile counts and sorts them
+        except TypeError:
+            checks.refuse(name, "be actions that can be sorted, all tuples or all texts", actions)
+        try:
+            embedded = np.asarray(self.embed(column), dtype=float)
+        except (TypeError, ValueError, LookupError) as problem:
+            raise ValueError(
+                f"{name} must be actions that embed takes, got {reprlib.repr(actions)}: {problem}"
+            ) from None
+        if embedded.shape != (len(column), self.dim):
+            wanted = f"({len(column)}, {self.dim}) when embedded"
+            checks.refuse_shape(name, wanted, embedded)
+        checks.floats(f"the embedding of {name}", embedded)
+        return column
+
     def describe(self, action: Action) -> str:
         """One action in words."""
-        return str(action)
+        return f"({', '.join(map(str, action))})" if isinstance(action, tuple) else str(action)
 
     def name(self, action: Action) -> Any:
         """The action as plain data for people, who count from 1 what has no name of its own."""
@@ -72,6 +105,8 @@ class ActionSet(ABC):
 
 class Vectors(ActionSet):
     """Finitely many actions, numbered from 0, with their embeddings as rows.
+
+    Labels are for people; those that occur again get a number behind them.
 
     Examples
     --------
@@ -88,14 +123,28 @@ class Vectors(ActionSet):
         self.size, self.dim = self.embeddings.shape
         if labels is not None:
             checks.same_length("labels", labels, "embeddings", self.size)
-        self.labels = None if labels is None else tuple(str(label) for label in labels)
+        self.labels = None if labels is None else told_apart([str(label) for label in labels])
+        # payoffs listed action by action: products with unit vectors would only copy them
+        self.unit = self.size == self.dim and bool(
+            (self.embeddings.diagonal() == 1).all()
+            and np.count_nonzero(self.embeddings) == self.size
+        )
 
     def embed(self, actions: Column) -> Points:
         """Rows of the embeddings."""
         return self.embeddings[actions]
 
+    def values(self, actions: Column, directions: Points) -> Points:
+        """Payoffs as they are listed, or products."""
+        if self.unit:
+            return np.ascontiguousarray(directions.T[actions])
+        return super().values(actions, directions)
+
     def best(self, directions: Points) -> tuple[Indices, Vector]:
         """By trying all."""
+        if self.unit:
+            best = directions.argmax(axis=1)
+            return best, np.asarray(directions[np.arange(len(best)), best])
         actions, values = np.empty(len(directions), np.int64), np.empty(len(directions))
         for part in blocks(len(directions), self.size):
             products = directions[part] @ self.embeddings.T
@@ -302,8 +351,14 @@ def dots(left: Points, right: Points) -> Vector:
 
 
 def column_of(actions: list[Action]) -> Column:
-    """A column of these actions, tuples kept whole."""
-    if not any(isinstance(action, tuple) for action in actions):
+    """A column of these actions, tuples kept whole.
+
+    Examples
+    --------
+    >>> column_of([(0, 2), (1,), ()])
+    array([(0, 2), (1,), ()], dtype=object)
+    """
+    if not any(isinstance(action, tuple | str) for action in actions):
         return np.array(actions)
     column = np.empty(len(actions), dtype=object)
     column[:] = actions

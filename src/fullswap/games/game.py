@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.games.actions import Action, ActionSet, Column, Vectors, blocks, dots
+from fullswap.games.actions import Action, ActionSet, Column, Vectors, blocks, column_of, dots
+from fullswap.games.names import told_apart
 
 # Columns of the other players' actions, in order ↦ payoff vectors (m, dim).
 Against = Callable[[list[Column]], Points]
@@ -23,6 +24,8 @@ Against = Callable[[list[Column]], Points]
 Support = NDArray[Any] | Sequence[Sequence[Action]]
 # Names of each player's actions; None where they have none.
 Labels = Sequence[Sequence[str] | None]
+_MOST_SHOWN = 12  # players whose sets are in the line
+_ROUNDING = 1e-9  # share of the largest payoff by which one game may differ from another
 
 
 class StructuredGame:
@@ -31,7 +34,8 @@ class StructuredGame:
     For each player, ``against`` takes the others' actions, columns (m,) in the order of the
     players, to payoff vectors (m, dim) in the player's own embedding space, and ``errors`` says how
     far payoffs may be from the true ones (an embedding of lower rank). ``player_names`` are for
-    people; without them, and for empty ones, players are numbered from 1.
+    people; without them, and for empty ones, players are numbered from 1, and those of one name are
+    told apart by numbers behind it.
 
     Examples
     --------
@@ -61,7 +65,8 @@ class StructuredGame:
         self.errors: tuple[float, ...] = tuple(sizes.tolist())
         names = [""] * self.players if player_names is None else player_names
         checks.same_length("player_names", names, "actions", self.players)
-        self.player_names = tuple(str(n) or f"player {k}" for k, n in enumerate(names, 1))
+        named = [str(n) or f"player {k}" for k, n in enumerate(names, 1)]
+        self.player_names = told_apart(named)
 
     @property
     def players(self) -> int:
@@ -94,6 +99,17 @@ class StructuredGame:
                 payoffs[rows, i] = dots(s.embed(part[i]), self.vectors(i, part))
         return payoffs
 
+    def pays_like(self, other: StructuredGame, support: Support) -> bool:
+        """Whether another game has as many actions, and the same payoffs for these joint ones."""
+        if [s.size for s in self.actions] != [s.size for s in other.actions]:
+            return False
+        try:
+            own, theirs = self.payoffs(support), other.payoffs(support)
+        except ValueError:  # actions that one of them does not have
+            return False
+        largest = np.maximum(np.abs(own), np.abs(theirs)).max(initial=0.0)
+        return bool((np.abs(own - theirs) <= _ROUNDING * largest).all())
+
     def columns(self, support: Support) -> list[Column]:
         """Checked columns of joint actions."""
         rows = as_support(support, self.players)
@@ -103,13 +119,16 @@ class StructuredGame:
         """Each player's payoffs, (k_1, …, k_N), where player p has only k_p chosen actions."""
         shape = [len(column) for column in chosen]
         return [
-            tensor(s.embed(chosen[p]), self.vectors_against_all(p, chosen), p, shape)
+            tensor(s.values(chosen[p], self.vectors_against_all(p, chosen)), p, shape)
             for p, s in enumerate(self.actions)
         ]
 
     def __repr__(self) -> str:
-        sizes = " × ".join("∞" if s.size is None else str(s.size) for s in self.actions)
-        dims = ", ".join(str(s.dim) for s in self.actions)
+        shown = self.actions[:_MOST_SHOWN]
+        sizes = " × ".join("∞" if s.size is None else str(s.size) for s in shown)
+        dims = ", ".join(str(s.dim) for s in shown)
+        if self.players > _MOST_SHOWN:
+            sizes, dims = f"{sizes} × …", f"{dims}, … of {self.players} players"
         return f"StructuredGame({self.name!r}, actions {sizes}, dimensions {dims})"
 
     @classmethod
@@ -142,10 +161,10 @@ def _two_players(
     return StructuredGame(sets, against, name, errors, player_names)
 
 
-def tensor(embedded: Points, vectors: Points, player: int, shape: Sequence[int]) -> Points:
-    """⟨embedded[a], vectors[others]⟩ as an array of this shape, the player's own axis in place."""
+def tensor(payoffs: Points, player: int, shape: Sequence[int]) -> Points:
+    """Payoffs (own actions, others' joint ones) in this shape, the player's own axis in place."""
     others = [k for p, k in enumerate(shape) if p != player]
-    return np.moveaxis((embedded @ vectors.T).reshape(shape[player], *others), 0, player)
+    return np.moveaxis(payoffs.reshape(shape[player], *others), 0, player)
 
 
 def from_matrices(
@@ -223,8 +242,16 @@ def as_support(support: Support, players: int) -> NDArray[Any]:
     if all(is_single(action) for row in rows for action in row):
         return np.asarray(rows).reshape(len(rows), players)
     array = np.empty((len(rows), players), dtype=object)
-    array[:] = [[a if is_single(a) else tuple(np.asarray(a).tolist()) for a in row] for row in rows]
+    for p in range(players):
+        array[:, p] = column_of([_whole(row[p]) for row in rows])
     return array
+
+
+def _whole(action: Action) -> Action:
+    """An action that is one entry of a column: points and other rows as tuples."""
+    if is_single(action):
+        return action
+    return tuple(map(_whole, action.tolist() if isinstance(action, np.ndarray) else action))
 
 
 def is_single(value: Action) -> bool:

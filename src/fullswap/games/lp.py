@@ -8,8 +8,9 @@ Probabilities P of joint actions are an equilibrium if for every player and acti
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 
 MOST_JOINT = 40_000  # joint actions of games given to the solver
 MOST_ENTRIES = 12_000_000  # entries of its matrix: a hundred bytes each, in the end
-OBJECTIVES = ("welfare", "fair")
+OBJECTIVES = ("welfare", "fair", "entropy", "support")
+ANY = "any"  # in place of an objective: whichever equilibrium is found first
 # How far constraints may be broken: first the tightest that the solver takes, then its default, as
 # the tighter one is sometimes out of reach.
 _TOLERANCES = (1e-10, 1e-7)
 _SOLVED, _OUT_OF_TIME = 0, 1  # the states of scipy's linprog that end the search
+_WANDERING = 900  # joint actions from which on an interior-point method is used for any equilibrium
 _LEAST_SECONDS = 0.01  # the solver's clock takes nothing shorter for a limit
 
 
@@ -37,13 +40,19 @@ def check_size(shape: Sequence[int | None]) -> None:
         rule = 'have finitely many actions for method="lp" (else method="oracle")'
         checks.refuse("game", rule, tuple(shape))
     joint = math.prod(sizes)
-    entries = sum((k - 1) * joint for k in sizes)
+    entries = programme_entries(sizes)
     if joint > MOST_JOINT or entries > MOST_ENTRIES:
         raise ValueError(
             f"game must have at most {MOST_JOINT} joint actions and {MOST_ENTRIES} constraint "
             f'entries for method="lp", got {joint} and {entries}; use method="matching", or '
             'method="oracle" for small gaps'
         )
+
+
+def programme_entries(sizes: Sequence[int], notion: str = "correlated") -> int:
+    """Entries of the matrix of a game's programme: what its memory and time grow with."""
+    # coarse rows are as many as actions, and each sees all joint actions
+    return math.prod(sizes) * sum(k if notion == "coarse" else k - 1 for k in sizes)
 
 
 def as_objective(objective: str | ArrayLike | None, players: int) -> str | Vector:
@@ -55,37 +64,66 @@ def as_objective(objective: str | ArrayLike | None, players: int) -> str | Vecto
     return checks.vector("objective", objective, players)
 
 
+class Programme(NamedTuple):
+    """An equilibrium, the value of its objective, and what no equilibrium exceeds."""
+
+    joint: Points
+    value: float
+    bound: float
+
+
 def best_equilibrium(
-    tables: Sequence[Points], objective: str | Vector = "welfare", seconds: float | None = None
-) -> Points | None:
+    tables: Sequence[Points], objective: str | Vector = "welfare", seconds: float | None = None,
+    notion: str = "correlated",
+) -> Points | None:  # fmt: skip
     """The equilibrium of largest value, as probabilities of shape (n_1, …, n_N), as the tables are.
 
-    The value is the sum of payoffs ("welfare"), the smallest one ("fair"), or the sum with given
-    weights. None if it takes more than ``seconds``.
+    The value is the sum of payoffs ("welfare"), the smallest one ("fair"), the sum with given
+    weights, or nothing (``ANY``). None if it takes more than ``seconds``.
+    """
+    programme = optimise(tables, objective, seconds, notion)
+    return None if programme is None else programme.joint
+
+
+def optimise(
+    tables: Sequence[Points], objective: str | Vector = "welfare", seconds: float | None = None,
+    notion: str = "correlated",
+) -> Programme | None:  # fmt: skip
+    """The same with its value, and a bound by duality that does not rest on the solver's word.
+
+    For any prices y ≥ 0 of the rows, no equilibrium has more than max_s [value(s) − Σ y·gain(s)].
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack, vstack
 
+    ends = math.inf if seconds is None else time.monotonic() + seconds
     shape = tables[0].shape
     joint = math.prod(shape)
     flat = [table.ravel() for table in tables]
-    rows = _incentives(tables)
-    if isinstance(objective, str) and objective == "fair":
-        # one more variable: the smallest payoff, below each of them
-        floors = csr_array(np.column_stack((-np.stack(flat), np.ones(len(flat)))))
+    incentives = rows = incentive_rows(tables, notion)
+    fair = isinstance(objective, str) and objective == "fair"
+    # in units of the largest payoff, so that programmes of any unit are alike
+    unit = max(float(np.abs(payoff).max()) for payoff in flat) or 1.0
+    weights = np.ones(len(flat)) if isinstance(objective, str) else objective
+    values = sum(w * (payoff / unit) for w, payoff in zip(weights, flat, strict=True))
+    if fair:  # one more variable: the smallest payoff, below each of them
+        floors = csr_array(np.column_stack((-np.stack(flat) / unit, np.ones(len(flat)))))
         rows = vstack((hstack((rows, csr_array((rows.shape[0], 1)))), floors)).tocsr()
         cost = np.append(np.zeros(joint), -1.0)
     else:
-        weights = np.ones(len(flat)) if isinstance(objective, str) else objective
-        cost = -sum(w * payoff for w, payoff in zip(weights, flat, strict=True))
+        cost = np.zeros(joint) if isinstance(objective, str) and objective == ANY else -values
     scale = float(np.abs(cost).max()) or 1.0
     one = np.ones((1, len(cost)))
     one[0, joint:] = 0.0
-    limit = {} if seconds is None else {"time_limit": max(seconds, _LEAST_SECONDS)}
     bounds = [(0.0, None)] * joint + [(None, None)] * (len(cost) - joint)
+    # without an objective all corners tie, and the simplex method may wander among them for long
+    interior = isinstance(objective, str) and objective == ANY and joint > _WANDERING
     for tolerance in _TOLERANCES:
+        left = ends - time.monotonic()
+        limit = {} if seconds is None else {"time_limit": max(left, _LEAST_SECONDS)}
         solution = linprog(
-            cost / scale, rows, np.zeros(rows.shape[0]), one, [1.0], bounds, method="highs",
+            cost / scale, rows, np.zeros(rows.shape[0]), one, [1.0], bounds,
+            method="highs-ipm" if interior else "highs",
             options={"primal_feasibility_tolerance": tolerance, **limit},
         )  # fmt: skip
         if solution.status in (_SOLVED, _OUT_OF_TIME):
@@ -93,7 +131,36 @@ def best_equilibrium(
     if solution.status != _SOLVED:
         return None
     probabilities = np.maximum(solution.x[:joint], 0.0)
-    return np.asarray(probabilities / probabilities.sum()).reshape(shape)
+    probabilities /= probabilities.sum()
+    prices = np.maximum(-solution.ineqlin.marginals, 0.0) * scale
+    if fair:
+        shares = prices[incentives.shape[0] :]
+        shares = shares / shares.sum() if shares.sum() > 0 else np.full(len(flat), 1 / len(flat))
+        values = sum(w * (payoff / unit) for w, payoff in zip(shares, flat, strict=True))
+        reached = min(float(probabilities @ payoff) for payoff in flat)
+    else:
+        reached = unit * float(probabilities @ values)
+    most = values - incentives.T @ prices[: incentives.shape[0]]
+    bound = math.inf if isinstance(objective, str) and objective == ANY else unit * most.max()
+    return Programme(probabilities.reshape(shape), reached, float(bound))
+
+
+def incentive_rows(tables: Sequence[Points], notion: str = "correlated") -> csr_array:
+    """What deviations gain for each joint action, payoffs scaled to 1; equilibria have none > 0."""
+    return (_coarse_incentives if notion == "coarse" else _incentives)(tables)
+
+
+def _coarse_incentives(tables: Sequence[Points]) -> csr_array:
+    """One row for every player and action: what always playing it gains, payoffs scaled to 1."""
+    from scipy.sparse import csr_array
+
+    rows = []
+    for p, table in enumerate(tables):
+        own = np.moveaxis(table, p, 0) / (float(np.ptp(table)) or 1.0)
+        rows.append(
+            np.stack([np.moveaxis(np.broadcast_to(b, own.shape) - own, 0, p).ravel() for b in own])
+        )
+    return csr_array(np.concatenate(rows))
 
 
 def _incentives(tables: Sequence[Points]) -> csr_array:

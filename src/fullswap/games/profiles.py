@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.amounts import counted
-from fullswap.base.protocols import Vector
-from fullswap.games import card
+from fullswap.base.protocols import Points, Vector
+from fullswap.games import card, exchange
 from fullswap.games.actions import Action, Column
 from fullswap.games.game import StructuredGame
 
 if TYPE_CHECKING:
     from narwhals.typing import EagerAllowed, IntoBackend
+
+
+_PROVED = 1e-6  # share of a bound by which values differ that count as the same
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +44,35 @@ class Gap:
         return f"<Gap: {self.swap:.3g} by swaps, {self.coarse:.3g} by one fixed action>"
 
 
+@dataclass(frozen=True)
+class Optimum:
+    """How good an equilibrium is for the objective that was asked for."""
+
+    objective: str
+    """"welfare", "fair", "weights", "entropy" (in nats), or "support" (joint actions)."""
+    value: float
+    bound: float | None
+    """No equilibrium has more (of "support": fewer); None if no bound is known."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether it is best, up to a millionth of the bound."""
+        if self.bound is None:
+            return False
+        return abs(self.bound - self.value) <= _PROVED * max(abs(self.bound), abs(self.value))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**vars(self), "proved": self.proved}
+
+    def __str__(self) -> str:
+        known = "best among the actions looked at, no bound is known"
+        if self.bound is not None:
+            side = "less" if self.objective == "support" else "more"
+            known = f"not proved best: no equilibrium has {side} than {self.bound:.6g}"
+        return f"{self.objective} {self.value:.6g} ({'proved best' if self.proved else known})"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CorrelatedEquilibrium:
     """A distribution over joint actions, with the gap to which it is an equilibrium."""
@@ -57,6 +89,11 @@ class CorrelatedEquilibrium:
     reached: bool | None = None
     """Whether the gap asked for was reached; None if none was asked for."""
     method: str = ""
+    """What found it; with "auto", the member of the portfolio that did."""
+    notion: str = "correlated"
+    """Which gap was to be small: "correlated", or "coarse"."""
+    optimum: Optimum | None = None
+    """How good it is for the objective that was asked for; None if nothing was optimised."""
 
     @property
     def gap(self) -> float:
@@ -67,6 +104,17 @@ class CorrelatedEquilibrium:
     def coarse_gap(self) -> float:
         """The largest gain of a player by one fixed action."""
         return max(g.coarse + 2 * e for g, e in zip(self.gaps, self.game.errors, strict=True))
+
+    @property
+    def tree_gap(self) -> float | None:
+        """The largest gain in a tree whose moves are told one at a time (EFCE); None without one.
+
+        It lies between ``coarse_gap`` and ``gap``: equilibria over reduced strategies are
+        extensive-form correlated equilibria too.
+        """
+        from fullswap.games.verify import tree_gap
+
+        return tree_gap(self)
 
     @property
     def payoffs(self) -> Vector:
@@ -84,19 +132,68 @@ class CorrelatedEquilibrium:
         generator = np.random.default_rng(seed)
         return self.support[generator.choice(len(self.weights), count, p=self.weights)]
 
-    def to_frame(self, backend: IntoBackend[EagerAllowed] = "pandas") -> Any:
-        """Actions, probability, payoffs of each joint action, as pandas, polars, pyarrow, …"""
+    def to_frame(
+        self, backend: IntoBackend[EagerAllowed] = "pandas", *, numbers: bool = False
+    ) -> Any:
+        """Joint actions by name, their probabilities and payoffs, as a frame.
+
+        Parameters
+        ----------
+        backend
+            Library of the frame: pandas, polars, pyarrow, … as narwhals knows them.
+        numbers
+            True: actions by their numbers, from 0, as in ``support``. Otherwise what has no name is
+            counted from 1.
+
+        Returns
+        -------
+        frame
+            A column for each player, called by name, ``probability``, and ``payoff of …`` for each.
+
+        Examples
+        --------
+        >>> from fullswap.games import from_matrices, verify
+        >>> names = [["stop", "go"], ["stop", "go"]]
+        >>> crossing = from_matrices([[0, 1], [2, -9]], [[0, 2], [1, -9]], None, "crossing", names)
+        >>> verify(crossing, [[0, 0.5], [0.5, 0]]).to_frame().iloc[:, :3]
+          player 1 player 2  probability
+        0     stop       go          0.5
+        1       go     stop          0.5
+        """
         try:
             import narwhals
         except ImportError:
             raise ImportError("to_frame needs its extra: pip install 'fullswap[frames]'") from None
-        players = range(self.game.players)
-        payoffs = self.game.payoffs(self.support)
-        actions = self.game.columns(self.support)  # numbers of finite sets as whole numbers
-        columns: dict[str, Any] = {f"action_{i}": actions[i] for i in players}
-        columns["probability"] = self.weights
-        columns.update({f"payoff_{i}": payoffs[:, i] for i in players})
+        columns = exchange.to_columns(self, numbers)
         return narwhals.from_dict(columns, backend=backend).to_native()
+
+    def to_table(self) -> Points:
+        """Probabilities of all joint actions of a finite game, shape (n_1, …, n_N).
+
+        ``verify`` takes it, and so does OpenSpiel's JPSRO as a joint distribution.
+        """
+        return exchange.to_table(self)
+
+    def to_mixed(self) -> list[list[float]]:
+        """Each player's own probabilities of all actions, whatever the others are recommended.
+
+        ``mixed_strategy_profile`` of a game in pygambit takes these. Gambit knows no correlated
+        profiles: it is the same only if players are drawn independently, see ``correlation``.
+        """
+        return exchange.to_mixed(self)
+
+    def to_openspiel(self) -> list[tuple[float, dict[str, list[Any]]]]:
+        """A correlation device for OpenSpiel: pairs (weight, policy), one a joint action.
+
+        Each policy is what ``pyspiel.TabularPolicy`` takes, for the turn-based form of the game:
+        ``pyspiel.convert_to_turn_based(pyspiel.load_nfg_game(to_nfg(game, named=False)))``.
+        """
+        return exchange.to_openspiel(self)
+
+    @property
+    def correlation(self) -> float:
+        """How far recommendations are from independent draws: total variation, 0 for a product."""
+        return exchange.distance_to_product(self)
 
     @property
     def names(self) -> list[list[Any]]:
@@ -106,8 +203,12 @@ class CorrelatedEquilibrium:
         return [list(row) for row in zip(*named, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: ``support`` has the numbers of actions, from 0, ``actions`` their names."""
-        columns = [column.tolist() for column in self.game.columns(self.support)]
+        """Plain data: ``support`` has the numbers of actions, from 0, ``actions`` their names.
+
+        Gaps and payoffs are in the order of ``players``. ``verify(game, (support, weights))`` makes
+        an equilibrium of it again.
+        """
+        columns = [exchange.plain(c.tolist()) for c in self.game.columns(self.support)]
         return {
             "game": self.game.name,
             "method": self.method,
@@ -115,10 +216,13 @@ class CorrelatedEquilibrium:
             "reached": self.reached,
             "gap": self.gap,
             "coarse_gap": self.coarse_gap,
+            "tree_gap": self.tree_gap,
+            "notion": self.notion,
+            "optimum": None if self.optimum is None else self.optimum.to_dict(),
             "gaps": [g.swap for g in self.gaps],
             "players": list(self.game.player_names),
             "payoffs": self.payoffs.tolist(),
-            "actions": self.names,
+            "actions": exchange.plain(self.names),
             "support": [list(row) for row in zip(*columns, strict=True)],
             "weights": self.weights.tolist(),
         }
@@ -136,7 +240,11 @@ class CorrelatedEquilibrium:
     def __str__(self) -> str:
         paid = ", ".join(map(card.number, self.payoffs))
         state = " (the gap asked for was not reached)" if self.reached is False else ""
+        kind, gap = "correlated equilibrium", self.gap
+        if self.notion == "coarse":
+            kind, gap = "coarse correlated equilibrium", self.coarse_gap
+        best = "" if self.optimum is None else f"; {self.optimum}"
         return (
-            f"{self.game.name}: correlated equilibrium with gap {card.number(self.gap)}{state}, "
-            f"{counted(len(self.weights), 'joint action')}, payoffs {paid}"
+            f"{self.game.name}: {kind} with gap {card.number(gap)}{state}, "
+            f"{counted(len(self.weights), 'joint action')}, payoffs {paid}{best}"
         )

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Action, Column
+from fullswap.games.actions import Action, Column, Vectors
 from fullswap.games.game import StructuredGame, tensor
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.verify import verify
 
 SAME = 1e-9  # points of a continuum that lie closer, as a share of its size, are one action
 MOST_WHOLE = 300  # actions that are all active from the start where embeddings are no saving
-_SAVING = 4  # embeddings are a saving for sets of more than so many actions a dimension
+SAVING = 4  # embeddings are a saving for sets of more than so many actions a dimension
 _WHOLE_JOINT = 10**5  # joint actions to begin with: tables of a megabyte
 _MIXED = 3  # actions in a random mixture: few, so that mixtures differ
 MOST_JOINT = 2_000_000  # joint active actions, which are held as a table: 16 MB a player
 MOST_ENTRIES = 50_000_000  # of payoff vectors against all joint actions of the others: 400 MB
 _MOST_DROPPED = 0.5  # probability of joint actions that are left out, whatever was asked for
 _EXACT = 2**53  # whole numbers up to this are exact as floats
+
+
+# Directions (m, dim) to best actions (m,) and their values (m,).
+Oracle = Callable[[Points], tuple[Column, Vector]]
 
 
 class Answers(NamedTuple):
@@ -84,9 +88,12 @@ class Restricted:
             new = np.asarray(columns[p])[list(rows.values())]
             self.columns[p] = np.concatenate((self.columns[p], new))
         self._vectors = [self.game.vectors_against_all(p, self.columns) for p in range(len(sets))]
-        self._embedded = [s.embed(column) for s, column in zip(sets, self.columns, strict=True)]
-        pairs = zip(self._embedded, self._vectors, strict=True)
-        self.tables = [tensor(*pair, p, self.shape) for p, pair in enumerate(pairs)]
+        self.tables = [
+            tensor(s.values(column, vectors), p, self.shape)
+            for p, (s, column, vectors) in enumerate(
+                zip(sets, self.columns, self._vectors, strict=True)
+            )
+        ]
         return True
 
     def places(self, player: int, column: Column) -> Indices:
@@ -119,25 +126,73 @@ class Restricted:
             played = np.flatnonzero(own.any(axis=1))
             directions = own[played] @ self._vectors[player]
             best, values = actions.best(directions)
-            active = directions @ self._embedded[player].T
+            active = actions.values(self.columns[player], directions).T
             following = active[np.arange(len(played)), played]
             inside = active.max(axis=1)
             answers.append(Answers(best, np.maximum(values, inside) - following, values - inside))
         return answers
 
+    def answers_to(
+        self, mixed: Sequence[Vector], among: Sequence[Oracle] | None = None
+    ) -> list[Answers]:
+        """Best answers to independent mixed actions, one for each player: one linear maximum.
 
-def initial_actions(game: StructuredGame, count: int, rng: np.random.Generator) -> list[Column]:
+        ``among`` what each player's best answers are sought, all actions unless given.
+        """
+        answers = []
+        for player, own in enumerate(mixed):
+            met = np.ones(1)
+            for k, other in enumerate(mixed):
+                met = met if k == player else np.outer(met, other).ravel()
+            best = None if among is None else among[player]
+            answers.append(self._answer(player, met, own, best))
+        return answers
+
+    def fixed_answers(self, joint: Points) -> list[Answers]:
+        """The one action of each player that gains most if it replaces all recommendations."""
+        answers = []
+        for player, table in enumerate(self.tables):
+            met = joint.sum(axis=player).ravel()
+            answers.append(self._answer(player, met, float((joint * table).sum())))
+        return answers
+
+    def _answer(
+        self, player: int, met: Vector, following: Vector | float, oracle: Oracle | None = None
+    ) -> Answers:
+        """To the others' joint actions with these probabilities, against mixed actions or a pay."""
+        actions = self.game.actions[player]
+        direction = met[None] @ self._vectors[player]
+        best, value = (oracle or actions.best)(direction)
+        active = actions.values(self.columns[player], direction)[:, 0]
+        inside = active.max(keepdims=True)
+        paid = following if isinstance(following, float) else float(following @ active)
+        return Answers(best, np.maximum(value, inside) - paid, value - inside)
+
+
+def pass_work(game: StructuredGame) -> float:
+    """Operations of one best answer of every player: a pass over the lists of actions."""
+    work = 0.0
+    for s in game.actions:
+        listed = isinstance(s, Vectors) and not s.unit
+        work += s.size * (s.dim + 1) if listed and s.size else 10.0 * s.dim
+    return work
+
+
+def initial_actions(
+    game: StructuredGame, count: int, rng: np.random.Generator, whole: bool = True
+) -> list[Column]:
     """About ``count`` actions of each player to begin with, fewer if players are many.
 
-    All, where embeddings of many dimensions promise no saving. Otherwise extreme actions in random
-    directions, then best answers to random mixtures of the others': those are what matters.
+    All, where embeddings of many dimensions promise no saving, if ``whole``. Otherwise extreme
+    actions in random directions, then best answers to random mixtures of the others': those are
+    what matters.
     """
     count = min(count, max(2, int(_WHOLE_JOINT ** (1 / game.players))))
     sizes = [math.inf if s.size is None else s.size for s in game.actions]
-    most = [max(count, min(MOST_WHOLE, _SAVING * s.dim)) for s in game.actions]
+    most = [max(count, min(MOST_WHOLE, SAVING * s.dim)) if whole else count for s in game.actions]
     if math.prod(k for k, limit in zip(sizes, most, strict=True) if k <= limit) > _WHOLE_JOINT:
         most = [count] * game.players
-    whole = [k <= limit for k, limit in zip(sizes, most, strict=True)]
+    all_of = [k <= limit for k, limit in zip(sizes, most, strict=True)]
     some, half = max(2, count // 4), max(2, count // 2)
 
     def mixed(player: int) -> Points:
@@ -149,11 +204,11 @@ def initial_actions(game: StructuredGame, count: int, rng: np.random.Generator) 
 
     chosen: list[Column] = [
         np.arange(s.size or 0) if all_ else s.best(rng.standard_normal((some, s.dim)))[0]
-        for s, all_ in zip(game.actions, whole, strict=True)
+        for s, all_ in zip(game.actions, all_of, strict=True)
     ]
     for _ in range(2):
         chosen = [
-            chosen[p] if whole[p] else s.best(mixed(p))[0] for p, s in enumerate(game.actions)
+            chosen[p] if all_of[p] else s.best(mixed(p))[0] for p, s in enumerate(game.actions)
         ]
     return chosen
 
@@ -166,7 +221,7 @@ def spread_actions(game: StructuredGame, count: int) -> list[Column]:
     """
     columns: list[Column] = [np.empty(0, np.int64)] * game.players
     for p, s in enumerate(game.actions):
-        if s.size is not None and MOST_WHOLE < s.size <= _SAVING * s.dim:
+        if s.size is not None and MOST_WHOLE < s.size <= SAVING * s.dim:
             columns[p] = np.unique(np.linspace(0, s.size - 1, count).astype(np.int64))
     return columns
 

@@ -1,137 +1,141 @@
-"""One run of the solver: a small game of active actions that grows until its equilibrium fits."""
+"""Members of the portfolio that work on active actions: programmes, and self-play.
+
+Each has active actions of its own, which grow by best answers among all actions. Members are
+iterators: a step does a piece of work, offers what it found to the record, and says how many
+operations it took, about. That counts, and not the clock, so runs are the same on any machine.
+"""
 
 from __future__ import annotations
 
 import math
-import time
-import warnings
-from dataclasses import replace
+from collections.abc import Generator, Iterator
 
 import numpy as np
 
-from fullswap.base.progress import Progress
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import Column
 from fullswap.games.game import StructuredGame
-from fullswap.games.lp import best_equilibrium
+from fullswap.games.lp import ANY, MOST_ENTRIES, best_equilibrium, programme_entries
 from fullswap.games.profiles import CorrelatedEquilibrium
-from fullswap.games.restricted import Answers, Restricted
+from fullswap.games.record import Record
+from fullswap.games.restricted import Answers, Restricted, pass_work
 from fullswap.games.selfplay import RESIDUAL, SelfPlay
 
 FIRST_LOOK = 32  # rounds played before the first look
 _LOOKS = 3  # the next look comes after 1/3 more rounds in the average: a share of the work
-_POLISHED = 2_500  # joint actions up to which a linear programme is tried when self-play is slow
-_PATIENT_ROUNDS = 2_000  # rounds on the same actions after which self-play counts as slow
+MOST_PROGRAMME = 3_600  # joint actions up to which programmes are worth their time beside others
+_PATIENT_ROUNDS = 500  # rounds on the same actions after which self-play counts as slow
 _BATCH = 16  # most actions added at once to a player who has few
 _UNSETTLED = 0.05  # share of the gap that mixed actions may cost by not being quite stationary
 _LEAST_RESIDUAL = 1e-9  # nearer to stationary they need not be: rounding is not far below
 # Actions are added in self-play if what they gain is this share of the gap asked for, and most of
 # the present one: before that, play on the active actions gains more.
 _LACKING, _MOSTLY = 0.25, 0.5
-_PLAYED = 1e-3  # actions with this share of the mean probability count as played
+_POLISHED = 0.999  # probability of the actions that a polish keeps, as far as they fit
 _SLIGHT = 0.1  # share of the gap to give away: by answers not added, joint actions left out
 _ROUNDING = 1e-12  # probabilities of an exact result that are rounding errors of the solver
+_CALL = 2_000_000.0  # operations that a programme takes whatever its size
+_ENTRY = 1_000.0  # and for each entry of its matrix, in programmes of 400 joint actions
+_USUAL = 400
 
 
 class Search:
-    """One run: the active actions, the best profile so far, and what is left of the budget."""
+    """Active actions, and ways to find an equilibrium on them."""
 
-    def __init__(
-        self, game: StructuredGame, gap: float, rounds: int, seconds: float | None, bar: Progress
-    ) -> None:
-        self.game, self.gap, self._rounds_left = game, gap, rounds
-        self._slack = 2 * np.array(game.errors)
-        self._deadline = math.inf if seconds is None else time.monotonic() + seconds
-        self._bar, self._rounds, self._exact = bar, 0, False
-        self._first_gap = self._best_gap = math.inf
-        self._earlier: CorrelatedEquilibrium | None = None
-        self._checked: CorrelatedEquilibrium | None = None
+    def __init__(self, game: StructuredGame, record: Record, columns: list[Column]) -> None:
+        self.game, self.record, self.gap = game, record, record.gap
+        self.active = Restricted(game, columns)
 
-    def begin(self, columns: list[Column], earlier: CorrelatedEquilibrium | None) -> None:
-        """Make actions active, those of an earlier profile first."""
-        if earlier is not None:
-            self._earlier = earlier
-            checked = self.game.columns(earlier.support)
-            columns = [np.concatenate(pair) for pair in zip(checked, columns, strict=True)]
-        self.active = Restricted(self.game, columns)
-        self._best = np.full(self.active.shape, 1 / math.prod(self.active.shape))
-
-    @property
-    def over(self) -> bool:
-        """Whether the time is up."""
-        return time.monotonic() >= self._deadline
-
-    def look(self, joint: Points) -> tuple[float, list[Answers]]:
+    def look(self, joint: Points, method: str, exact: bool = False) -> tuple[float, list[Answers]]:
         """The gap of a profile in the whole game, and the best answers to it."""
-        answers = self.active.answers(joint)
-        gap = max(float(a.gains.sum()) + e for a, e in zip(answers, self._slack, strict=True))
-        if gap < self._best_gap:
-            self._best_gap, self._best, self._checked = gap, joint, None
-        self._first_gap = gap if self._first_gap == math.inf else self._first_gap
-        self._bar.update(self._done_of_100(), f"gap {self._best_gap:.3g}, {self._rounds} rounds")
+        coarse = self.record.notion == "coarse"
+        answers = self.active.fixed_answers(joint) if coarse else self.active.answers(joint)
+        slack = self.record.slack
+        gap = max(float(a.gains.sum()) + e for a, e in zip(answers, slack, strict=True))
+        self.record.offer(gap, method, lambda: self._profile(joint, exact))
         return gap, answers
 
-    def _done_of_100(self) -> int:
-        """How far the gap has fallen, by orders of magnitude, of the way to the one asked for."""
-        if self._best_gap <= self.gap:
-            return 100
-        left = math.log(self._best_gap / self.gap) / math.log(self._first_gap / self.gap)
-        return int(100 * (1 - left))
+    def _profile(self, joint: Points, exact: bool) -> CorrelatedEquilibrium:
+        """Without joint actions of next to no probability where that will do."""
+        share = _SLIGHT * self.gap / float(self.active.ranges.max())
+        profile = self.active.profile(joint, _ROUNDING if exact else share)
+        if self.record.gap_of(profile) > self.gap:
+            profile = self.active.profile(joint, 0.0)
+        return profile
 
-    def programme(self, objective: str | Vector, exact: bool = False) -> list[Answers] | None:
+    def uniform(self, method: str) -> None:
+        """Offer uniform play of the active actions, for want of anything better."""
+        self.look(np.full(self.active.shape, 1 / math.prod(self.active.shape)), method)
+
+    def programme(
+        self, objective: str | Vector, method: str, exact: bool = False
+    ) -> list[Answers] | None:
         """The best equilibrium of the active actions, looked at; None if the time did not do."""
-        self._exact = exact  # keeps joint actions of little probability, down to rounding errors
-        joint = best_equilibrium(self.active.tables, objective, self._time_left())
-        return None if joint is None else self.look(joint)[1]
+        tables, left = self.active.tables, self.record.seconds_left
+        joint = best_equilibrium(tables, objective, left, self.record.notion)
+        return None if joint is None else self.look(joint, method, exact)[1]
 
-    def by_programmes(self, objective: str | Vector, most: int | None) -> bool:
-        """Programmes on more and more actions, up to ``most`` joint ones; whether it is done."""
-        while not self.over and (most is None or math.prod(self.active.shape) <= most):
-            answers = self.programme(objective)
-            if answers is None or self.done() or not self._grow(answers, 0.0):
-                break
-        return self.done()
+    def by_programmes(
+        self, objective: str | Vector, method: str, most: int | None = None
+    ) -> Iterator[float]:
+        """Programmes on more and more actions, up to ``most`` joint ones and to what memory has."""
+        while most is None or math.prod(self.active.shape) <= most:
+            entries = programme_entries(self.active.shape, self.record.notion)
+            if entries > MOST_ENTRIES:
+                return
+            answers = self.programme(objective, method)
+            yield programme_work(self.active.shape, self.record.notion) + self._look_work()
+            if answers is None or not self.grow(answers, 0.0):
+                return
 
-    def by_self_play(self, learner: str, polish: bool) -> None:
-        """Self-play on more and more actions until it is done or the budget ends."""
+    def by_self_play(self, learner: str, most_rounds: int, polish: bool) -> Iterator[float]:
+        """Self-play on more and more actions."""
         share = self.gap / float(self.active.ranges.max())
         residual = min(max(_UNSETTLED * share, _LEAST_RESIDUAL), RESIDUAL)
         play = SelfPlay(self.active, learner, residual)
-        length, polished_at = FIRST_LOOK, _PATIENT_ROUNDS
-        while self._rounds_left > 0 and not self.over:
-            length = min(length, self._rounds_left, play.longest)
+        length, polished_at, rounds_left = FIRST_LOOK, _PATIENT_ROUNDS, most_rounds
+        while rounds_left > 0:
+            length = min(length, rounds_left, play.longest)
             play.play(length)
-            self._rounds_left -= length
-            self._rounds += length
-            gap, answers = self.look(play.average())
-            if self.done():
-                return
+            rounds_left -= length
+            self.record.rounds += length
+            gap, answers = self.look(play.average(), learner)
+            yield length * play.work + self._look_work()
             # while play is far from its own equilibrium, what it lacks tells little
-            grown = self._grow(answers, max(_LACKING * self.gap, _MOSTLY * gap))
+            grown = self.grow(answers, max(_LACKING * self.gap, _MOSTLY * gap))
             if not grown and polish and play.averaged >= polished_at:
                 polished_at *= 2
-                grown = self._polish(play.average())
-                if self.done():
-                    return
+                used = self._heaviest(play.average())
+                grown = yield from self._polish(used)
             if grown:
                 play.fit()
             length = max(FIRST_LOOK, play.averaged // _LOOKS)
 
-    def _polish(self, joint: Points) -> bool:
-        """Programmes on what is played and best answers, while few; whether new actions came."""
-        used: list[Indices] = []
+    def _heaviest(self, joint: Points) -> list[Indices]:
+        """Actions by weight, as many as one programme takes, and no more than are played."""
+        orders, counts = [], []
         for p in range(joint.ndim):
             marginal = joint.sum(axis=tuple(k for k in range(joint.ndim) if k != p))
-            used.append(np.flatnonzero(marginal > _PLAYED / len(marginal)))
-        while not self.over and math.prod(len(places) for places in used) <= _POLISHED:
+            order = np.argsort(-marginal, kind="stable")
+            orders.append(order)
+            counts.append(1 + int(np.searchsorted(np.cumsum(marginal[order]), _POLISHED)))
+        counts = [min(n, k) for n, k in zip(counts, joint.shape, strict=True)]
+        while math.prod(counts) > MOST_PROGRAMME:
+            counts[int(np.argmax(counts))] -= 1
+        return [np.sort(order[:n]) for order, n in zip(orders, counts, strict=True)]
+
+    def _polish(self, used: list[Indices]) -> Generator[float, None, bool]:
+        """Programmes on what is played and best answers, while few; whether new actions came."""
+        while math.prod(len(places) for places in used) <= MOST_PROGRAMME:
             tables = [table[np.ix_(*used)] for table in self.active.tables]
-            part = best_equilibrium(tables, "welfare", self._time_left())
+            part = best_equilibrium(tables, ANY, self.record.seconds_left, self.record.notion)
+            yield programme_work(tables[0].shape, self.record.notion)
             if part is None:
                 return False
             whole = np.zeros(self.active.shape)
             whole[np.ix_(*used)] = part
-            answers = self.look(whole)[1]
-            if self._grow(answers, 0.0):
+            answers = self.look(whole, "oracle")[1]
+            if self.grow(answers, 0.0):
                 return True
             before = [len(places) for places in used]
             for p, answer in enumerate(answers):
@@ -141,10 +145,11 @@ class Search:
                 break
         return False
 
-    def _time_left(self) -> float | None:
-        return None if math.isinf(self._deadline) else self._deadline - time.monotonic()
+    def _look_work(self) -> float:
+        """Operations of best answers to all active actions."""
+        return max(self.active.shape) * pass_work(self.game) + 10.0 * math.prod(self.active.shape)
 
-    def _grow(self, answers: list[Answers], enough: float) -> bool:
+    def grow(self, answers: list[Answers], enough: float) -> bool:
         """Add the best answers that are not active, of players who gain more than ``enough``."""
         columns = []
         for answer in answers:
@@ -154,32 +159,8 @@ class Search:
             columns.append(answer.actions[order if outside.sum() > enough else order[:0]])
         return self.active.add(columns)
 
-    def done(self) -> bool:
-        """Whether the best profile so far passes the check."""
-        return self._best_gap <= self.gap and self._profile().gap <= self.gap
 
-    def _profile(self) -> CorrelatedEquilibrium:
-        """The best profile, without joint actions of next to no probability where that will do."""
-        if self._checked is None:
-            share = _SLIGHT * self.gap / float(self.active.ranges.max())
-            profile = self.active.profile(self._best, _ROUNDING if self._exact else share)
-            if profile.gap > self.gap:
-                profile = self.active.profile(self._best, 0.0)
-            self._checked = profile
-        return self._checked
-
-    def result(self, method: str) -> CorrelatedEquilibrium:
-        """The best profile, verified."""
-        profile, earlier = self._profile(), self._earlier
-        if earlier is not None and profile.gap > max(self.gap, earlier.gap):
-            profile = earlier
-        rounds = self._rounds + (0 if earlier is None else earlier.rounds)
-        reached = profile.gap <= self.gap
-        if self.active.full and not reached:
-            sizes = " × ".join(str(k) for k in self.active.shape)
-            message = (
-                f"there was no room for more than {sizes} active actions: the gap stays at "
-                f"{profile.gap:.3g}; ask for a larger one, or for embeddings of fewer dimensions"
-            )
-            warnings.warn(message, RuntimeWarning, stacklevel=3)
-        return replace(profile, rounds=rounds, reached=reached, method=method)
+def programme_work(shape: tuple[int, ...], notion: str = "correlated") -> float:
+    """Operations of a programme on so many actions, about."""
+    entries = programme_entries(shape, notion)
+    return _CALL + _ENTRY * entries * math.sqrt(max(1.0, math.prod(shape) / _USUAL))

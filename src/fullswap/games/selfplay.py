@@ -31,6 +31,7 @@ LEARNERS = {
     "weights": Learner(2, 0.0, 0),
 }
 RESIDUAL = 1e-4  # how far from stationary mixed actions of many actions may be
+_YOUNGER = 0.5  # share of its age that an average keeps when actions are added
 _STEADY = 500  # rounds after which a step of multiplicative weights begins to shrink
 _WORK = 200_000_000  # operations of one call: part of a second, and its history fits the memory
 _OPERATIONS = 8  # operations of a round for each entry of the learners' rows
@@ -46,22 +47,25 @@ class SelfPlay:
     def __init__(self, restricted: Restricted, learner: str, residual: float = RESIDUAL) -> None:
         self._restricted, self._residual = restricted, residual
         self._learner, self._matching = LEARNERS[learner], learner == "matching"
-        self.rounds = 0
+        self.rounds = self.averaged = 0
+        self._joint = np.zeros((0,) * len(restricted.shape))
         self._scores = np.zeros((len(restricted.shape), 0, 0))
         self.fit()
 
     def fit(self) -> None:
-        """Take up actions that were added: the average begins again.
+        """Take up actions that were added.
 
-        Regrets are kept, and of new actions there are none yet; cumulative payoffs would put
-        new actions last, so multiplicative weights start afresh.
+        Regrets are kept, and of new actions there are none yet; the average goes on as if it were
+        half as old, so that what was played before soon counts little. Cumulative payoffs would
+        put new actions last, so multiplicative weights start afresh, and so do their averages.
         """
         shape = self._restricted.shape
+        before = self._joint
         players, most = len(shape), max(shape)
         scores = np.zeros((players, most, most))
         if self._matching:
-            before = self._scores.shape[1]
-            scores[:, :before, :before] = self._scores
+            known = self._scores.shape[1]
+            scores[:, :known, :known] = self._scores
         self._scores = scores
         self._rows = np.zeros((players, most, most))
         self._mixed, self._last = np.zeros((players, most)), np.zeros((players, most))
@@ -74,7 +78,11 @@ class SelfPlay:
         pairs = zip(self._restricted.tables, units, strict=True)
         scaled = [(table - table.min()) / unit for table, unit in pairs]
         self._tables = np.stack([np.moveaxis(t, p, 0).ravel() for p, t in enumerate(scaled)])
-        self._joint, self.averaged = np.zeros(shape), 0
+        self._joint = np.zeros(shape)
+        if self._matching and self.averaged:
+            self._joint[tuple(slice(k) for k in before.shape)] = before
+            self._joint *= _YOUNGER ** (self._learner.power + 1)
+        self.averaged = int(_YOUNGER * self.averaged) if self._matching else 0
 
     def play(self, rounds: int) -> None:
         """Play on."""
@@ -95,10 +103,15 @@ class SelfPlay:
         self.averaged += rounds
 
     @property
+    def work(self) -> int:
+        """Operations of a round, about."""
+        rows = _OPERATIONS * sum(k * k for k in self._joint.shape)
+        return rows + len(self._sizes) * self._joint.size
+
+    @property
     def longest(self) -> int:
         """Rounds to play at once."""
-        rows = _OPERATIONS * sum(k * k for k in self._joint.shape)
-        return max(1, _WORK // (rows + len(self._sizes) * self._joint.size))
+        return max(1, _WORK // self.work)
 
     def average(self) -> Points:
         """Probabilities of joint actions, shape (k_1, …, k_N)."""

@@ -1,14 +1,16 @@
 """The solver: correlated equilibria to a gap that is checked against every action.
 
-All methods share one idea. Only a few actions of each player are active; an equilibrium of that
+Most methods share one idea. Only a few actions of each player are active; an equilibrium of that
 small game is sought; the best answers to it among *all* actions, exact linear maxima, tell how far
 it is from an equilibrium of the whole game and which actions are missing. So the time depends on
-the embeddings and not on the number of actions.
+the embeddings and not on the number of actions. No method is best everywhere: several take turns.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,21 +18,30 @@ from numpy.typing import ArrayLike
 
 from fullswap.base import checks
 from fullswap.base.progress import Progress
+from fullswap.base.protocols import Vector
+from fullswap.games import pivots, portfolio
+from fullswap.games.actions import Column
 from fullswap.games.game import StructuredGame
-from fullswap.games.lp import as_objective, check_size
-from fullswap.games.profiles import CorrelatedEquilibrium
-from fullswap.games.restricted import initial_actions, spread_actions
+from fullswap.games.lp import as_objective, check_size, optimise
+from fullswap.games.objectives import Chosen, by_objective, name_of, value_of
+from fullswap.games.portfolio import Member
+from fullswap.games.profiles import CorrelatedEquilibrium, Optimum
+from fullswap.games.pure import MOST_SCANNED
+from fullswap.games.record import NOTIONS, Record
+from fullswap.games.restricted import initial_actions, spread_actions, stack
 from fullswap.games.search import FIRST_LOOK, Search
 from fullswap.games.verify import verify
 
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
 
-METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp")
+OBJECTIVE = "objective"  # what "auto" does if an objective is given
+UNUSUAL = ("entropy", "support")  # objectives that are no linear programme
+METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp", pivots.METHOD)
 _MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
 _SMALL = 400  # joint actions up to which a linear programme takes milliseconds
 _SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
 # Actions of a player to begin with.
-_INITIAL = {"auto": 8, "oracle": 8, "matching": 24, "optimistic": 24, "weights": 64}
+_INITIAL = {"oracle": 8, "matching": 24, "optimistic": 24, "weights": 64}
 
 
 def solve(
@@ -43,6 +54,7 @@ def solve(
     seconds: float | None = None,
     start: CorrelatedEquilibrium | None = None,
     objective: str | ArrayLike | None = None,
+    notion: str = "correlated",
     progress: bool | None = None,
 ) -> CorrelatedEquilibrium:
     """A correlated equilibrium to within ``gap``, checked against every action of every player.
@@ -55,31 +67,40 @@ def solve(
     gap : float
         What a player may gain at most by any swap of recommendations, in units of payoff.
     method : str
+        - "auto": one programme, of largest welfare, up to 400 joint actions. Beyond that a
+          portfolio: a scan for pure equilibria, players who answer in turn, Lemke–Howson (two
+          players), Nash equilibria or programmes on a few active actions that grow by best
+          answers, self-play, and for many players programmes on a few joint actions. They take
+          turns, counted in operations and not in seconds; the first verified gap wins, and
+          ``method`` of the result says whose it was.
+        - "lemke-howson": complementary pivoting alone, two players and finite games; exact.
+        - "lp": one linear programme on the whole of a small finite game; exact, and the best
+          equilibrium for the ``objective``.
+        - "oracle": exact equilibria of the active actions by linear programmes, of largest
+          welfare among these.
         - "matching": self-play of learners, one for each active action, by regret matching+ that
-          expects the last round again; averages weigh round t with t². Some hundred rounds, and
-          the fastest to moderate gaps where a pass over all actions is cheap.
+          expects the last round again; averages weigh round t with t².
         - "optimistic": the same by multiplicative weights that expect the last round again.
         - "weights": by plain multiplicative weights on many extreme actions, as in [FKO25, Table 1
           row 3], and more where these fall short. Tens of thousands of rounds; no bound is computed
           beforehand, the check afterwards decides.
-        - "oracle": exact equilibria of the active actions by linear programmes, of largest
-          welfare among these. Few actions and tiny gaps on structured games.
-        - "lp": one linear programme on the whole of a small finite game; exact, and the best
-          equilibrium for the ``objective``.
-        - "auto": "lp" up to 400 joint actions, and with an objective wherever it is possible. Else
-          "oracle" while its programmes take milliseconds, which mostly suffices on structured
-          games, whatever the number of actions. Then (without an objective) "matching" from
-          there, with a programme on what is played now and then if it is slow.
     seed : int or numpy Generator
         For the actions to begin with. The same seed gives the same result.
     rounds, seconds : int and float, optional
-        Rounds of self-play at most (200,000 unless given); stop soon after that time.
+        Rounds of self-play at most (200,000 unless given); stop after that time, to within a
+        tenth. A run that is stopped, or interrupted from the keyboard, returns the best verified
+        profile it has.
     start : CorrelatedEquilibrium, optional
         An earlier result, to go on from: its actions are active from the start, its rounds are
         counted on, and the result is never worse (with an objective, if that misses the gap).
-    objective : {"welfare", "fair"} or sequence of float, optional
-        For "lp" and "oracle": maximise the sum of payoffs, the smallest payoff, or the sum with
-        these weights of the players. "oracle" maximises among its active actions only.
+    objective : {"welfare", "fair", "entropy", "support"} or sequence of float, optional
+        For "auto", "lp" and "oracle": the largest sum of payoffs, the largest smallest payoff, the
+        largest entropy, the fewest joint actions (a search that proves little), or the largest sum
+        with these weights of the players. ``optimum`` of the result says whether it was proved
+        best, or which value no equilibrium exceeds. "oracle", and "auto" where sets are infinite
+        or tables too large, maximise among active actions only, without a bound.
+    notion : {"correlated", "coarse"}
+        Coarse equilibria need only deter one action in place of all recommendations.
     progress : bool, optional
         A bar on standard error that fills as the gap falls: None for long work on a terminal.
 
@@ -92,46 +113,158 @@ def solve(
     (True, [5.25, 5.25])
     """
     target = _check(game, gap, method, rounds, seconds, start)
+    checks.one_of("notion", notion, NOTIONS)
     if not isinstance(seed, np.random.Generator):
         seed = np.random.default_rng(checks.whole("seed", seed, 0))
     wanted = as_objective(objective, game.players)
     if objective is not None and method not in ("auto", "lp", "oracle"):
         checks.refuse("objective", f"be None for method={method!r}", objective)
     sizes = [s.size for s in game.actions]
-    listed = [k for k in sizes if k is not None]
-    if method == "auto" and objective is not None:
-        method = "lp" if _fits(sizes) else "oracle"
-    if method == "auto" and start is None and rounds is None:
-        small = len(listed) == game.players and math.prod(listed) <= _SMALL
-        method = "lp" if small else method
     earlier = None if start is None else verify(game, start)
-    if earlier is not None and earlier.gap <= target and objective is None:
-        return replace(earlier, reached=True)
     with Progress(100, progress, "gap") as bar:
-        search = Search(game, target, rounds or _MOST_ROUNDS, seconds, bar)
+        record = Record(game, target, seconds, bar, notion)
+        if earlier is not None and objective is None:
+            record.settle(earlier)
+            if record.done():
+                return replace(earlier, reached=True)
+        if name_of(wanted) in UNUSUAL and (method == "oracle" or not _fits(sizes)):
+            rule = "be 'welfare', 'fair' or weights unless tables of all joint actions are at hand"
+            checks.refuse("objective", rule, objective)
+        if method == "auto" and objective is not None:
+            method = OBJECTIVE if _fits(sizes) else "oracle"
+        elif method == "auto" and start is None and rounds is None and _is_small(sizes):
+            method = "lp"
+        run = _Run(game, record, seed, rounds or _MOST_ROUNDS, earlier)
+        try:
+            interrupted = run.by(method, wanted, seconds is None)
+        except KeyboardInterrupt:  # while actions to begin with were chosen
+            interrupted = True
+        found = run.result(method, interrupted)
+        if found.optimum is None and method == "oracle":
+            found = replace(found, optimum=Optimum(name_of(wanted), value_of(found, wanted), None))
+        if found.optimum is not None and max(game.errors) > 0:
+            # what was proved is true of the payoffs as they are approximated
+            found = replace(found, optimum=replace(found.optimum, bound=None))
+        # a small game's programme takes the largest welfare; nobody asked how good that is
+        return found if objective is not None else replace(found, optimum=None)
+
+
+class _Run:
+    """One call of the solver."""
+
+    def __init__(
+        self, game: StructuredGame, record: Record, rng: np.random.Generator, rounds: int,
+        earlier: CorrelatedEquilibrium | None,
+    ) -> None:  # fmt: skip
+        self._game, self._record, self._rng, self._rounds = game, record, rng, rounds
+        self._earlier = earlier
+        self._search: Search | None = None
+        self._chosen: Chosen | None = None
+        self._optimum: Optimum | None = None
+
+    def by(self, method: str, wanted: str | Vector, unhurried: bool) -> bool:
+        """Run a method; whether it was interrupted."""
+        game, record = self._game, self._record
+        if method == "auto":
+            known = None if self._earlier is None else game.columns(self._earlier.support)
+            members = portfolio.members_of(game, record, self._rng, self._rounds, known)
+            most = portfolio.MOST_WORK if unhurried else math.inf
+            return portfolio.run(members, record, most)
+        if method == pivots.METHOD:
+            tables = portfolio.whole_tables(game)
+            if game.players != 2 or tables is None:
+                rule = f"have two players and at most {MOST_SCANNED:,} joint actions"
+                checks.refuse("game", f"{rule} for method={method!r}", repr(game))
+            return portfolio.run([Member(method, pivots.by_pivots(game, record, tables))], record)
+        if method == OBJECTIVE or (method == "lp" and name_of(wanted) in UNUSUAL):
+            tables = game.table([np.arange(s.size or 0) for s in game.actions])
+            steps, self._chosen = by_objective(game, record, tables, wanted)
+            return portfolio.run([Member(method, steps)], record, until_done=False)
+        search = self._search = Search(game, record, self._columns(method))
         if method == "lp":
-            check_size(sizes)
-            search.begin([np.arange(k) for k in listed], earlier)
-            search.programme(wanted, exact=True)
-            return search.result("lp")
-        search.begin(initial_actions(game, _INITIAL[method], seed), earlier)
-        auto, learner = method == "auto", "matching" if method == "auto" else method
-        if auto or method == "oracle":
-            done = search.by_programmes(wanted, _SMALL if auto else None)
-            if done or not auto:
-                return search.result("oracle")
-        search.active.add(spread_actions(game, _SPREAD))
-        search.by_self_play(learner, polish=auto)
-        return search.result(learner)
+            steps = self._one_programme(search, wanted)
+        elif method == "oracle":
+            steps = search.by_programmes(wanted, method)
+        else:
+            search.active.add(spread_actions(game, _SPREAD))
+            steps = search.by_self_play(method, self._rounds, polish=False)
+        return portfolio.run([Member(method, steps)], record)
+
+    def _one_programme(self, search: Search, wanted: str | Vector) -> Iterator[float]:
+        programme = optimise(
+            search.active.tables, wanted, self._record.seconds_left, self._record.notion
+        )
+        if programme is not None:
+            search.look(programme.joint, "lp", exact=True)
+            self._optimum = Optimum(name_of(wanted), programme.value, programme.bound)
+        yield 0.0
+
+    def _columns(self, method: str) -> list[Column]:
+        """Actions to begin with, those of an earlier profile first."""
+        if method == "lp":
+            check_size([s.size for s in self._game.actions])
+            columns: list[Column] = [np.arange(s.size or 0) for s in self._game.actions]
+        else:
+            columns = initial_actions(self._game, _INITIAL[method], self._rng)
+        if self._earlier is None:
+            return columns
+        known = self._game.columns(self._earlier.support)
+        return [np.concatenate(pair) for pair in zip(known, columns, strict=True)]
+
+    def result(self, method: str, interrupted: bool) -> CorrelatedEquilibrium:
+        """The best profile, verified; any profile if nothing was found in time."""
+        record = self._record
+        profile, optimum = record.best(), self._optimum
+        if self._chosen is not None and self._chosen.optimum is not None:
+            optimum, columns = self._chosen.optimum, self._chosen.columns
+            best = verify(self._game, (stack(columns), self._chosen.weights))
+            # what rounding adds to the gap is never worth losing an equilibrium for
+            if record.gap_of(best) <= record.gap or profile is None:
+                profile = replace(best, method="columns" if method == OBJECTIVE else method)
+            else:
+                optimum = None
+        if profile is None and record.errors and not (interrupted or record.over):
+            raise record.errors[0]
+        if profile is None:
+            profile = replace(self._anything(), method=method)
+        if self._earlier is not None and record.gap_of(profile) > max(
+            record.gap, record.gap_of(self._earlier)
+        ):
+            profile = self._earlier
+        rounds = record.rounds + (0 if self._earlier is None else self._earlier.rounds)
+        reached = record.gap_of(profile) <= record.gap
+        active = None if self._search is None else self._search.active
+        if active is not None and active.full and not reached:
+            sizes = " × ".join(str(k) for k in active.shape)
+            message = (
+                f"there was no room for more than {sizes} active actions: the gap stays at "
+                f"{record.gap_of(profile):.3g}; ask for a larger one, or for embeddings of fewer "
+                "dimensions"
+            )
+            warnings.warn(message, RuntimeWarning, stacklevel=3)
+        return replace(
+            profile, rounds=rounds, reached=reached, notion=record.notion, optimum=optimum
+        )
+
+    def _anything(self) -> CorrelatedEquilibrium:
+        """Some profile, verified, for want of anything better."""
+        if self._search is not None:
+            active = self._search.active
+            return active.profile(np.ones(active.shape), 0.0)
+        rng = np.random.default_rng(0)
+        joint = [s.best(rng.standard_normal((1, s.dim)))[0] for s in self._game.actions]
+        return verify(self._game, (stack(joint), np.ones(1)))
+
+
+def _is_small(sizes: list[int | None]) -> bool:
+    listed = [k for k in sizes if k is not None]
+    return len(listed) == len(sizes) and math.prod(listed) <= _SMALL
 
 
 def _fits(sizes: list[int | None]) -> bool:
-    """Whether a game of that many actions is small enough for one programme."""
-    try:
-        check_size(sizes)
-    except ValueError:
-        return False
-    return True
+    """Whether tables of a game of that many actions fit the memory."""
+    listed = [k for k in sizes if k is not None]
+    return len(listed) == len(sizes) and math.prod(listed) <= MOST_SCANNED
 
 
 def _check(
@@ -155,4 +288,9 @@ def _check(
     if start is not None:
         wanted = "an earlier CorrelatedEquilibrium (verify makes one of a profile)"
         checks.instance("start", start, CorrelatedEquilibrium, wanted)
+        if start.game is not game and not game.pays_like(start.game, start.support):
+            got = f"one of {start.game.name}, which has other actions or payoffs"
+            raise ValueError(
+                f"start must be a profile of the game to solve, {game.name}, got {got}"
+            )
     return target

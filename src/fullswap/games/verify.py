@@ -19,12 +19,15 @@ from scipy import sparse
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import Column, blocks, dots
+from fullswap.games.extensive.causal import causal_gain
+from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import StructuredGame, Support, as_support, is_single
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 
 # What can be checked: a result, joint actions with weights, or a table of probabilities.
 Profile: TypeAlias = CorrelatedEquilibrium | tuple[Support, ArrayLike] | ArrayLike
 _ROUNDING = 1e-6  # best answers worse than what is recommended by this share of its size are wrong
+_LARGEST_TREE = 3_000  # sequences of a player, whose squares are held at once
 _CROWDED = 0.05  # share of entries from which on dense products are faster than sparse ones
 
 
@@ -69,6 +72,22 @@ def _gap(game: StructuredGame, player: int, columns: list[Column], weights: Vect
     fixed, value = own.best(directions.sum(axis=0, keepdims=True))
     coarse = max(float(value[0] - following.sum()), 0.0)
     return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0])
+
+
+def tree_gap(profile: CorrelatedEquilibrium) -> float | None:
+    """What a player gains at most if moves are told one at a time; None if that is not known.
+
+    It is known of trees in which everybody has perfect recall, see ``extensive.causal``.
+    """
+    game, gains = profile.game, []
+    columns = game.columns(profile.support)
+    for player, own in enumerate(game.actions):
+        if not isinstance(own, SequenceForm) or own.dim > _LARGEST_TREE:
+            return None
+        recommended, where = np.unique(columns[player], return_inverse=True)
+        directions = _directions(game, player, columns, profile.weights, where.ravel())
+        gains.append(causal_gain(own, recommended, directions) + 2 * game.errors[player])
+    return max(gains)
 
 
 def _directions(

@@ -43,9 +43,9 @@ def marginals(
     Examples
     --------
     >>> from fullswap.games import solve, zoo
-    >>> figure = marginals(solve(zoo.cournot()), marks={0: (1 / 3, "q* = 1/3")})
+    >>> figure = marginals(solve(zoo.cournot(), gap=1e-9), marks={0: (1 / 3, "q* = 1/3")})
     >>> [panel.get_xlabel() for panel in figure.axes]
-    ['player 1: 1 action, mean 0.398', 'player 2: 1 action, mean 0.294']
+    ['player 1: 1 action, mean 0.333', 'player 2: 1 action, mean 0.333']
     """
     parts.check_equilibrium(equilibrium)
     game = equilibrium.game

@@ -48,26 +48,54 @@ def payoff_maps(sets: Sequence[ActionSet], sequences: Indices, payoffs: Points) 
 
     Player i is paid Σ_l payoffs[l, i] Π_p x_p[sequences[l, p]] for plans x_p; both arrays (l, N).
     """
-    return [_against(i, sets, sequences, payoffs[:, i]) for i in range(len(sets))]
+    groups = _others_alike(sequences)
+    return [_against(i, sets, sequences, payoffs[:, i], *groups[i]) for i in range(len(sets))]
+
+
+def _others_alike(sequences: Indices) -> list[tuple[Indices, Indices]]:
+    """For each player: leaves that the others tell apart, (g,), and which of them each is, (l,).
+
+    Groups of all but one column follow from ranks of the columns before and of those after, which
+    are found once: work in proportion to the table, not to its square for many players.
+    """
+    leaves, players = sequences.shape
+    after = np.zeros((players + 1, leaves), dtype=np.int64)
+    for i in range(players - 1, 0, -1):
+        after[i] = _ranks(sequences[:, i], after[i + 1])
+    before, groups = np.zeros(leaves, dtype=np.int64), []
+    for i in range(players):
+        _, first, where = np.unique(
+            _ranks(before, after[i + 1]), return_index=True, return_inverse=True
+        )
+        groups.append((first, where.ravel()))
+        before = _ranks(before, sequences[:, i])
+    return groups
+
+
+def _ranks(major: Indices, minor: Indices) -> Indices:
+    """Numbers 0, 1, … of pairs in their order; equal pairs have one number."""
+    keys = major * (int(minor.max(initial=0)) + 1) + minor
+    return np.asarray(np.unique(keys, return_inverse=True)[1].ravel())
 
 
 def _against(
-    player: int, sets: Sequence[ActionSet], sequences: Indices, payoffs: Vector
-) -> Against:
-    own = sequences[:, player]
-    others = [s for k, s in enumerate(sets) if k != player]
+    player: int, sets: Sequence[ActionSet], sequences: Indices, payoffs: Vector,
+    first: Indices, where: Indices,
+) -> Against:  # fmt: skip
     # Leaves that the others tell apart alike share one product of their plans.
-    groups, where = np.unique(np.delete(sequences, player, axis=1), axis=0, return_inverse=True)
-    shape = (len(groups), sets[player].dim)
-    pays = sparse.coo_array((payoffs, (where.ravel(), own)), shape=shape).tocsr()
+    shape = (len(first), sets[player].dim)
+    pays = sparse.coo_array((payoffs, (where, sequences[:, player])), shape=shape).tocsr()
+    others = [k for k in range(len(sets)) if k != player]
+    # who never moves has one plan, of the empty sequence alone: a factor of 1
+    movers = [(place, k) for place, k in enumerate(others) if sets[k].dim > 1]
 
     def against(columns: list[Column]) -> Points:
         vectors = np.empty((len(columns[0]), sets[player].dim))
-        for part in blocks(len(vectors), len(groups)):
-            plans = [s.embed(c[part]) for s, c in zip(others, columns, strict=True)]
-            played = plans[0][:, groups[:, 0]]
-            for k, plan in enumerate(plans[1:], 1):
-                played *= plan[:, groups[:, k]]
+        for part in blocks(len(vectors), len(first)):
+            played = np.ones((len(vectors[part]), len(first))) if not movers else None
+            for place, k in movers:
+                plans = sets[k].embed(columns[place][part])[:, sequences[first, k]]
+                played = plans if played is None else np.multiply(played, plans, out=played)
             vectors[part] = played @ pays
         return vectors
 

@@ -8,7 +8,8 @@ Strategies that differ only where they never get are one action here (reduced st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import MOST_NUMBERED, Action, ActionSet, Column
+from fullswap.games.names import told_apart
 
 _NEGLIGIBLE = 1e-15  # weights up to this are left over by rounding
 
@@ -39,7 +41,8 @@ class SequenceForm(ActionSet):
 
     For each of s sequences, ``parents`` (s,) is the one it extends, which must come before it,
     ``information_sets`` (s,) that of its last action, 0 … h − 1 (both −1 for sequence 0), and
-    ``moves`` names this action; ``places`` names the h information sets.
+    ``moves`` names this action; ``places`` names the h information sets. Two actions of one name in
+    an information set, and two information sets of one name, get numbers behind it.
 
     Examples
     --------
@@ -66,7 +69,8 @@ class SequenceForm(ActionSet):
             places = [f"information set {h + 1}" for h in range(self._sets)]
         checks.same_length("moves", moves, "parents", self.dim)
         checks.same_length("places", places, "the information sets", self._sets)
-        self.moves, self.places = tuple(map(str, moves)), tuple(map(str, places))
+        self.moves = _moves_apart([str(move) for move in moves], self.information_sets)
+        self.places = told_apart([str(place) for place in places])
         self._levels = _levels_of(self.parents, self.information_sets)
         self._count()
         self._ids: dict[bytes, int] = {}
@@ -105,6 +109,24 @@ class SequenceForm(ActionSet):
             chosen[level.sets] = level.members[np.minimum.reduceat(places, level.starts, axis=0)]
             np.add.at(value, level.parents, top)
         return self._number(chosen), value[0].copy()
+
+    def within_sets(self, directions: Points) -> Points:
+        """The best that a plan earns from the information set on where each sequence ends.
+
+        By direction (m, dim), shape (dim, m); the empty sequence, which ends in none, has 0.
+        """
+        value = np.array(directions, dtype=float).T.copy()
+        within = np.zeros_like(value)
+        for level in reversed(self._levels):
+            top = np.maximum.reduceat(value[level.members], level.starts, axis=0)
+            within[level.members] = top[level.owners]
+            np.add.at(value, level.parents, top)
+        return within
+
+    def backwards(self) -> Iterator[tuple[Indices, Indices]]:
+        """Sequences with equally many moves, those with most first, and what each extends."""
+        for level in reversed(self._levels):
+            yield level.members, self.parents[level.members]
 
     def embed(self, actions: Column) -> Points:
         """Realisation plans, shape (m, dim)."""
@@ -264,15 +286,33 @@ def _from_minus_one(name: str, values: ArrayLike) -> Indices:
     return array.astype(np.int64)
 
 
+def _moves_apart(moves: list[str], information_sets: Indices) -> tuple[str, ...]:
+    """Names of moves, those of an information set told apart."""
+    members: dict[int, list[int]] = {}
+    for sequence, where in enumerate(information_sets.tolist()):
+        members.setdefault(where, []).append(sequence)
+    for own in members.values():
+        for sequence, name in zip(own, told_apart([moves[s] for s in own]), strict=True):
+            moves[sequence] = name
+    return tuple(moves)
+
+
 def _levels_of(parents: Indices, information_sets: Indices) -> list[_Level]:
     """All information sets, those with fewer own moves before them first."""
-    depth = np.zeros(len(parents), dtype=np.int64)
-    for k in range(1, len(parents)):
-        depth[k] = depth[parents[k]] + 1
-    order = np.lexsort((information_sets, depth))
+    depth = [0] * len(parents)
+    for k, parent in enumerate(parents[1:].tolist(), 1):
+        depth[k] = depth[parent] + 1
+    depths = np.array(depth)
+    order = np.lexsort((information_sets, depths))[1:]  # without the empty sequence
+    sets, here = information_sets[order], depths[order]
+    opens = np.flatnonzero(np.diff(sets, prepend=-1))  # where each information set begins
+    cuts = np.append(np.flatnonzero(np.diff(here, prepend=0)), len(order))  # and each level
+    within = np.searchsorted(opens, cuts)
+    owners = np.repeat(np.arange(len(opens)), np.diff(np.append(opens, len(order))))
     levels = []
-    for members in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]:
-        here = information_sets[members]
-        sets, starts, owners = np.unique(here, return_index=True, return_inverse=True)
-        levels.append(_Level(sets, starts, parents[members[starts]], members, owners.ravel()))
+    for k, (left, right) in enumerate(pairwise(cuts.tolist())):
+        members, starts = order[left:right], opens[within[k] : within[k + 1]]
+        above = parents[order[starts]]
+        places = owners[left:right] - within[k]
+        levels.append(_Level(sets[starts], starts - left, above, members, places))
     return levels

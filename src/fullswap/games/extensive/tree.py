@@ -17,10 +17,12 @@ from fullswap.games.actions import ActionSet, Vectors
 from fullswap.games.extensive.payoffs import payoff_maps
 from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import StructuredGame
+from fullswap.games.names import told_apart
 
 CHANCE = -1  # chance as a player
 NOBODY = "nobody"  # the company of one player alone
 _LISTED = 4_000_000  # entries of the list of strategies of a player with imperfect recall: 32 MB
+_LETTERS = 50_000_000  # of their names
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,8 @@ def from_tree(tree: Tree, name: str | None = None) -> StructuredGame:
         checks.refuse("tree", "be complete, without branches that lead nowhere", tree.missing)
     if not tree.players:
         checks.refuse("tree", "have at least 1 player", tree.players)
-    histories, sequences, payoffs = _leaves(tree)
+    with np.errstate(over="ignore", invalid="ignore"):  # sums that are not finite are refused
+        histories, sequences, payoffs = _leaves(tree)
     if len(histories) == 1:
         histories.append(_Histories())
         sequences = np.column_stack((sequences, np.zeros_like(sequences)))
@@ -180,6 +183,9 @@ def _leaves(tree: Tree) -> tuple[list[_Histories], Indices, Points]:
             own = int(at[k, here.player])
             blocks[k] = histories[here.player].block(tree.where[k], own, here.actions)
     leaves = np.flatnonzero(np.array(tree.where) < 0)
+    huge = leaves[~np.isfinite(paid[leaves]).all(axis=1)]
+    if huge.size:
+        raise ValueError(f"payoffs must add up to finite ones, got {paid[huge[0]]} at a leaf")
     return histories, at[leaves], paid[leaves] * reach[leaves, None]
 
 
@@ -194,29 +200,43 @@ def _strategies(tree: Tree, player: int, history: _Histories) -> ActionSet:
 
 def _listed(tree: Tree, player: int, history: _Histories) -> Vectors:
     """All reduced strategies of a player who may forget, each with the sequences it plays."""
-    # settled set by set: the first that is reached without an action is given each in turn
+    # One pass over the blocks, which come after those that lead to them: a set that is reached
+    # without an action gets its first, and the others wait, with the place where they differ.
     dim = len(history.parents)
-    plans, labels = [], []
-    unsettled: list[dict[int, int]] = [{}]
-    while unsettled:
-        strategy = unsettled.pop()
-        plan = np.zeros(dim)
-        plan[0] = 1.0
-        for (where, sequence), start in history.blocks.items():
+    every = list(history.blocks.items())
+    own = list(dict.fromkeys(where for where, _ in history.blocks))
+    names = told_apart([tree.sets[where].name for where in own])
+    places = dict(zip(own, names, strict=True))
+    moves = {where: told_apart(tree.sets[where].actions) for where in own}
+    plans: list[Points] = []
+    labels: list[str] = []
+    letters = 0
+    begun = np.zeros(dim)
+    begun[0] = 1.0
+    waiting: list[tuple[dict[int, int], Points, int]] = [({}, begun, 0)]
+    while waiting:
+        strategy, plan, place = waiting.pop()
+        for k in range(place, len(every)):
+            (where, sequence), start = every[k]
             if plan[sequence] and where not in strategy:
-                count = len(tree.sets[where].actions)
-                unsettled.extend({**strategy, where: b} for b in reversed(range(count)))
-                break
+                others = range(len(tree.sets[where].actions) - 1, 0, -1)
+                _refuse_many(tree, player, len(plans) + len(waiting) + len(others), dim, letters)
+                waiting.extend(({**strategy, where: b}, plan.copy(), k) for b in others)
+                strategy[where] = 0
             if plan[sequence]:
                 plan[start + strategy[where]] = 1.0
-        else:
-            plans.append(plan)
-            acts = [(tree.sets[where], branch) for where, branch in strategy.items()]
-            labels.append(", ".join(f"{where.actions[b]} at {where.name}" for where, b in acts))
-        if (len(plans) + len(unsettled)) * dim > _LISTED:
-            raise ValueError(
-                f"player {player + 1} ({tree.players[player]}) has imperfect recall and more than "
-                f"{_LISTED // dim} strategies: too many to list; games with perfect recall have "
-                "no such limit"
-            )
+        plans.append(plan)
+        labels.append(", ".join(f"{moves[at][b]} at {places[at]}" for at, b in strategy.items()))
+        letters += len(labels[-1])
+        _refuse_many(tree, player, len(plans) + len(waiting), dim, letters)
     return Vectors(np.array(plans), labels)
+
+
+def _refuse_many(tree: Tree, player: int, count: int, dim: int, letters: int) -> None:
+    """Strategies are listed, with their names, as long as they fit into memory."""
+    if count * dim > _LISTED or letters > _LETTERS:
+        most = _LISTED // dim if count * dim > _LISTED else count - 1
+        raise ValueError(
+            f"player {player + 1} ({tree.players[player]}) has imperfect recall and more than "
+            f"{most} strategies: too many to list; games with perfect recall have no such limit"
+        )

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import io
 import json
+import reprlib
 import zipfile
-import zlib
+from collections import Counter
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,10 @@ FORMS = (("payoffs",), ("A", "B"), ("V", "W", "V2", "W2"))
 NAMES = ("name", "players", "actions")
 """Fields that name it and its parts."""
 _MOST_PLAYERS = 32
+_MOST_BYTES = 2_000_000_000
+"""Of arrays that an NPZ unpacks to."""
+_MOST_ACTIONS = 4_000
+"""Of one of three or more players: each is a row of an identity matrix."""
 _MOST_DIGITS = 300
 """Whole numbers with more of them are read as floats."""
 
@@ -55,10 +60,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The fields of an object, none of them twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        names = [field for field, _ in pairs]
-        twice = next(field for field in names if names.count(field) > 1)
-        raise ValueError(f"field {twice!r} must be there once, got it {names.count(twice)} times")
+        twice, times = Counter(field for field, _ in pairs).most_common(1)[0]
+        raise ValueError(f"field {_short(twice)} must be there once, got it {times} times")
     return fields
+
+
+def _short(field: str) -> str:
+    return reprlib.repr(field)
 
 
 def from_npz(data: bytes, file: str, name: str | None = None) -> StructuredGame:
@@ -66,12 +74,16 @@ def from_npz(data: bytes, file: str, name: str | None = None) -> StructuredGame:
     fields: dict[str, Any] = {}
     field = ""
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            unpacked = sum(part.file_size for part in packed.infolist())
+            if unpacked > _MOST_BYTES:
+                raise ValueError(f"at most {_MOST_BYTES:,} bytes, got {unpacked:,}")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             for field in arrays.files:
                 fields[field] = arrays[field]
                 if not isinstance(fields[field], np.ndarray):
                     raise ValueError("got other content")
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile, zlib.error) as problem:
+    except Exception as problem:  # whatever damaged bytes do to decoders: all is one kind of news
         where = f", field {field!r}" if field else ""
         raise ValueError(f"{file}{where}: expected arrays of numpy's NPZ: {problem}") from None
     for field in NAMES:
@@ -101,6 +113,9 @@ def _game(fields: Any, file: str, name: str | None) -> StructuredGame:
             return StructuredGame.from_embeddings(v, w, v2, w2, title, labels, players)
         if len(sizes) == 2:
             return from_matrices(arrays[0], arrays[1], None, title, labels, players)
+        if max(sizes) > _MOST_ACTIONS:
+            rule = f"have at most {_MOST_ACTIONS:,} actions of each of three or more players"
+            checks.refuse("payoffs", rule, max(sizes))
         return from_tensor(np.stack(arrays), title, labels, players)
     except ValueError as problem:
         raise ValueError(f"{file}: {problem}") from None
@@ -111,9 +126,9 @@ def _form(fields: dict[str, Any], file: str) -> tuple[str, ...]:
     known = [field for form in FORMS for field in form] + [*NAMES]
     for field in fields:
         if field not in known:
-            near = get_close_matches(field, known, 1)
+            near = get_close_matches(field[:40], known, 1)
             hint = f", did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
-            raise ValueError(f"{file}: unknown field {field!r}{hint}")
+            raise ValueError(f"{file}: unknown field {_short(field)}{hint}")
     given = [form for form in FORMS if any(field in fields for field in form)]
     if len(given) != 1:
         forms = "payoffs, or A and B, or V, W, V2 and W2"

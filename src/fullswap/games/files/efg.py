@@ -11,18 +11,31 @@ where they first occur; later on the description may be left out, and may not ch
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from fullswap.base.checks import ROW_TOLERANCE
 from fullswap.games.extensive.tree import CHANCE, Tree
 from fullswap.games.files.tokens import Scanner
 
+MOST_PLAYERS = 1_000
+MOST_ENTRIES = 16_000_000
+"""Nodes times players, of which tables are made: 128 MB each."""
+_MOST_BITS = 2_048  # of a common denominator; beyond, sums are taken as floats
+_SHOWN = 40  # letters of a sum that messages show
+
 
 def parse(words: Scanner) -> Tree:
     """Read a whole file, from its first word."""
-    title, players = words.header("EFG", "2"), words.strings("player")
-    reader = _Reader(words, Tree(players, title, words.optional("the comment")))
+    title, at = words.header("EFG", "2"), words.next
+    players = words.strings("player")
+    if len(players) > MOST_PLAYERS:
+        words.fail(f"1 to {MOST_PLAYERS:,} players, got {len(players):,}", at)
+    reader = _Reader(words, Tree(players, title, words.comment()))
+    most = MOST_ENTRIES // len(players)
     while reader.tree.missing:
+        if reader.tree.nodes == most:
+            words.fail(f"at most {most:,} nodes in a game of {len(players):,} players, got more")
         reader.node()
     words.finish("the last node of the tree")
     return reader.tree
@@ -39,9 +52,11 @@ class _Reader:
     def node(self) -> None:
         """One node."""
         words = self.words
-        missing = self.tree.missing
-        more = f"{missing} more {'branch' if missing == 1 else 'branches'} to fill"
-        kind = words.word(f"a node, c, p or t ({more})", ("c", "p", "t"))
+        if words.next.kind != "word" or words.next.text not in ("c", "p", "t"):
+            missing = self.tree.missing
+            more = f"{missing} more {'branch' if missing == 1 else 'branches'} to fill"
+            words.wrong(f"a node, c, p or t ({more})")
+        kind = words.take().text
         words.string("the name of the node")
         if kind == "t":
             self.tree.leaf(self._outcome())
@@ -94,14 +109,16 @@ class _Reader:
             actions.append(words.string("an action of chance"))
             values.append(words.probability("its probability"))
         chances = [float(value) for value in values]
-        if all(isinstance(value, Fraction) for value in values):
-            if sum(values) != 1:
-                words.fail(f"probabilities that add up to 1, got {sum(values)}", opening)
+        total = _exact_sum(values)
+        if total is not None and total != 1:
+            shown = str(total) if len(str(total)) <= _SHOWN else f"{float(total):.9g}"
+            words.fail(f"probabilities that add up to 1, got {shown}", opening)
+        if total is not None:
             return actions, chances
-        total = sum(chances)
-        if round(abs(total - 1), 12) > ROW_TOLERANCE:  # rounded: 0.333333 three times is well
-            words.fail(f"probabilities that add up to 1, got {total:.9g}", opening)
-        return actions, [chance / total for chance in chances]
+        rounded = math.fsum(chances)
+        if round(abs(rounded - 1), 12) > ROW_TOLERANCE:  # rounded: 0.333333 three times is well
+            words.fail(f"probabilities that add up to 1, got {rounded:.9g}", opening)
+        return actions, [chance / rounded for chance in chances]
 
     def _outcome(self) -> tuple[float, ...] | None:
         words = self.words
@@ -121,3 +138,15 @@ class _Reader:
         if number not in self.outcomes:
             words.fail(f"payoffs of outcome {number}, which is new here", at)
         return self.outcomes[number]
+
+
+def _exact_sum(values: list[Fraction | float]) -> Fraction | None:
+    """The sum of fractions; None for decimals, or if the common denominator becomes too long."""
+    total = Fraction(0)
+    for value in values:
+        if not isinstance(value, Fraction):
+            return None
+        total += value
+        if total.denominator.bit_length() > _MOST_BITS:
+            return None
+    return total

@@ -10,16 +10,22 @@ player's action changing fastest; outcome 0 pays nothing.
 from __future__ import annotations
 
 import math
+import re
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
 
-from fullswap.base.protocols import Points
+from fullswap.base.protocols import Points, Vector
 from fullswap.games.extensive.tree import NOBODY
-from fullswap.games.files.tokens import Scanner
-from fullswap.games.game import StructuredGame, from_tensor
+from fullswap.games.files.tokens import LONGEST_NUMBER, Scanner
+from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 
 _MOST_PLAYERS = 32  # arrays have no more axes to spare (and two actions each would make 2^32 cells)
+_MOST_ACTIONS = 4_000  # of one of three or more players: each is a row of an identity matrix
+_PIECE = 1_000_000  # letters that are split into words at once
+_SPACE = re.compile(r"\s")
+_UNUSUAL = re.compile(r"[^0-9+\-.eE\s]", re.ASCII)  # what float() and the format may see otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +44,8 @@ class Table:
         if len(self.players) == 1:
             payoffs = np.stack((payoffs[0], np.zeros_like(payoffs[0])))[:, :, None]
             labels, players = (*labels, ("nothing",)), (*players, NOBODY)
+        if len(players) == 2:
+            return from_matrices(payoffs[0], payoffs[1], None, name, labels, players)
         return from_tensor(payoffs, name, labels, players)
 
 
@@ -49,15 +57,23 @@ def parse(words: Scanner) -> Table:
     if not 1 <= len(players) <= _MOST_PLAYERS:
         words.fail(f"1 to {_MOST_PLAYERS} players, got {len(players)}", at)
     counts, labels = _actions(words, len(players))
-    comment = words.optional("the comment")
+    comment = words.comment()
+    if len(players) > 2 and max(counts) > _MOST_ACTIONS:
+        rule = f"at most {_MOST_ACTIONS:,} actions of each of three or more players"
+        words.fail(f"{rule}, got {max(counts):,}", at)
     cells, shown = math.prod(counts), " x ".join(map(str, counts))
     # Now and not later: a damaged count would otherwise ask for more memory than there is.
-    if words.left < cells:
-        words.fail(f"payoffs for {shown} cells, got {words.left} words")
-    read = _by_outcomes if words.is_mark("{") else _by_cells
-    flat = read(words, len(players), cells)
+    if not words.may_have(cells):
+        words.fail(f"payoffs for {shown} cells, got {words.count()} words")
+    flat: array[float] | Vector | None
+    if words.is_mark("{"):
+        flat = _by_outcomes(words, len(players), cells)
+    else:
+        flat = _plain_numbers(words, cells * len(players))
+        if flat is None:
+            flat = _by_cells(words, len(players), cells)
     words.finish(f"the payoffs of {shown} cells")
-    payoffs = np.array(flat).reshape((len(players), *counts), order="F")
+    payoffs = np.asarray(flat).reshape((len(players), *counts), order="F")
     named = labels or [[""] * count for count in counts]
     actions = tuple(tuple(text or str(k) for k, text in enumerate(row, 1)) for row in named)
     return Table(title, comment, tuple(players), actions, np.ascontiguousarray(payoffs))
@@ -75,22 +91,52 @@ def _actions(words: Scanner, players: int) -> tuple[list[int], list[list[str]] |
     return counts, None
 
 
-def _by_cells(words: Scanner, players: int, cells: int) -> list[float]:
-    flat = []
+def _plain_numbers(words: Scanner, count: int) -> Vector | None:
+    """All payoffs at once, where they are plain numbers and nothing is wrong with them."""
+    text = words.rest()
+    if not words.may_have(count) or _UNUSUAL.search(text):
+        return None
+    values = np.empty(count)
+    place = start = 0
+    while start < len(text):
+        end = _end_of_word(text, start + _PIECE)
+        found = text[start:end].split()
+        if place + len(found) > count or max(map(len, found), default=0) > LONGEST_NUMBER:
+            return None
+        try:
+            numbers = [float(word) for word in found]
+        except ValueError:
+            return None
+        values[place : place + len(numbers)] = numbers
+        place, start = place + len(numbers), end
+    if place < count or not np.isfinite(values).all():
+        return None
+    words.skip_rest()
+    return values
+
+
+def _end_of_word(text: str, place: int) -> int:
+    """The first white space from here on."""
+    found = _SPACE.search(text, place)
+    return len(text) if found is None else found.start()
+
+
+def _by_cells(words: Scanner, players: int, cells: int) -> array[float]:
+    flat = array("d")
     for k in range(cells * players):
         flat.append(words.number(f"payoff {k + 1} of {cells * players}"))
         words.skip(",")
     return flat
 
 
-def _by_outcomes(words: Scanner, players: int, cells: int) -> list[float]:
+def _by_outcomes(words: Scanner, players: int, cells: int) -> array[float]:
     words.mark("{", "before the outcomes")
     outcomes = [[0.0] * players]
     while not words.skip("}"):
         words.mark("{", "before an outcome, or '}' after the last")
         words.optional("the name of an outcome")
         outcomes.append(words.numbers("payoffs", players))
-    flat: list[float] = []
+    flat = array("d")
     for k in range(cells):
         at = words.next
         number = words.whole(f"the outcome of cell {k + 1} of {cells}")

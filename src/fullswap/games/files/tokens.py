@@ -2,6 +2,9 @@
 
 A file is a row of braces, commas, quoted strings and bare words (numbers and letters); white
 space only separates. Inside quotes, a backslash before a quote or a backslash keeps it.
+
+Words are found when they are asked for, each letter is looked at a few times at most, and numbers
+and names have a longest length: a file of any content takes time in proportion to its size.
 """
 
 from __future__ import annotations
@@ -20,9 +23,15 @@ _TOKEN = re.compile(
 )
 _ESCAPED = re.compile(r'\\(["\\])')
 _RATIONAL = re.compile(r"[+-]?[0-9]+(?:/[0-9]+)?")
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# no two parts may share digits: a long word that ends in a letter would be tried in all splits
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[0-9]{1,18}")  # so many digits fit into 64 bits
 _SHOWN = 40  # letters of a wrong word that messages show
+LONGEST_NUMBER = 4_000
+"""Letters of a number; beyond, exact arithmetic takes its time."""
+LONGEST_NAME = 10_000
+"""Letters of the name of a player, an action or an information set."""
+_SHORTEST = 2  # letters of a word with what separates it from the next
 
 
 class Token(NamedTuple):
@@ -37,35 +46,53 @@ class Scanner:
     """Words of a text one after the other; whatever is not as expected is a ValueError."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.file, self._text, self._at = file, text, 0
-        self._tokens: list[Token] = []
-        for match in _TOKEN.finditer(text):
-            kind = str(match.lastgroup)
-            token = Token(kind, match[kind], match.start())
-            if kind == "open":
-                self.fail("a closing quote for the string that opens here, got none", token)
-            self._tokens.append(token)
-        self._tokens.append(Token("end", "", len(text)))
-        self.next = self._tokens[0]  # the word ahead, not yet taken
+        self.file, self._text = file, text
+        self._matches = _TOKEN.finditer(text)
+        self.next = self._scan()  # the word ahead, not yet taken
 
-    @property
-    def left(self) -> int:
-        """How many words are ahead."""
-        return len(self._tokens) - 1 - self._at
+    def _scan(self) -> Token:
+        match = next(self._matches, None)
+        if match is None:
+            return Token("end", "", len(self._text))
+        kind = str(match.lastgroup)
+        token = Token(kind, match[kind], match.start())
+        if kind == "open":
+            self.fail("a closing quote for the string that opens here, got none", token)
+        return token
+
+    def may_have(self, words: int) -> bool:
+        """Whether the text ahead is long enough for so many words; False is certain."""
+        return len(self._text) - self.next.offset + 1 >= _SHORTEST * words
+
+    def count(self) -> int:
+        """How many words are ahead; for messages, as it reads the whole rest."""
+        return sum(1 for _ in _TOKEN.finditer(self._text, self.next.offset))
+
+    def rest(self) -> str:
+        """The text ahead."""
+        return self._text[self.next.offset :]
+
+    def skip_rest(self) -> None:
+        """Take all that is ahead."""
+        self._matches = _TOKEN.finditer(self._text, len(self._text))
+        self.next = self._scan()
 
     def take(self) -> Token:
         """The word ahead."""
         token = self.next
-        self._at = min(self._at + 1, len(self._tokens) - 1)
-        self.next = self._tokens[self._at]
+        if token.kind != "end":
+            self.next = self._scan()
         return token
+
+    def place(self, token: Token) -> str:
+        """File, line and column of a word."""
+        line = self._text.count("\n", 0, token.offset) + 1
+        column = token.offset - self._text.rfind("\n", 0, token.offset)
+        return f"{self.file}, line {line}, column {column}"
 
     def fail(self, expected: str, token: Token | None = None) -> NoReturn:
         """ValueError with file, line and column of a word (the one ahead unless given)."""
-        offset = (token or self.next).offset
-        line = self._text.count("\n", 0, offset) + 1
-        column = offset - self._text.rfind("\n", 0, offset)
-        raise ValueError(f"{self.file}, line {line}, column {column}: expected {expected}")
+        raise ValueError(f"{self.place(token or self.next)}: expected {expected}")
 
     def wrong(self, expected: str) -> NoReturn:
         """The same for a word ahead that is of the wrong kind, which is shown."""
@@ -90,16 +117,22 @@ class Scanner:
         if not self.skip(mark):
             self.wrong(f"'{mark}' {where}")
 
-    def string(self, what: str) -> str:
+    def string(self, what: str, longest: int = LONGEST_NAME) -> str:
         """Take a quoted string."""
         if self.next.kind != "text":
             self.wrong(f"{what} in quotes")
+        if len(self.next.text) > longest:
+            self.fail(f"{what} of at most {longest:,} letters, got {len(self.next.text):,}")
         text = self.take().text
         return _ESCAPED.sub(r"\1", text) if "\\" in text else text
 
-    def optional(self, what: str) -> str:
+    def optional(self, what: str, longest: int = LONGEST_NAME) -> str:
         """Take a quoted string if one is ahead, else an empty one."""
-        return self.string(what) if self.next.kind == "text" else ""
+        return self.string(what, longest) if self.next.kind == "text" else ""
+
+    def comment(self) -> str:
+        """Take a comment if one is ahead; it may be long."""
+        return self.optional("the comment", len(self._text))
 
     def strings(self, what: str) -> list[str]:
         """Take { "…" "…" }, at least one."""
@@ -134,6 +167,8 @@ class Scanner:
     def number(self, what: str) -> float:
         """Take a number: whole, decimal with or without exponent, or a quotient such as 1/3."""
         text = self.next.text
+        if self.next.kind == "word" and len(text) > LONGEST_NUMBER:
+            self.wrong(f"{what}, a number of at most {LONGEST_NUMBER:,} letters")
         if self.next.kind != "word" or not (_RATIONAL.fullmatch(text) or _DECIMAL.fullmatch(text)):
             self.wrong(f"{what}, a number such as 2, -0.5, 1e-3 or 1/3")
         try:
@@ -169,5 +204,5 @@ class Scanner:
 
     def finish(self, what: str) -> None:
         """Nothing may follow."""
-        if self.left:
+        if self.next.kind != "end":
             self.wrong(f"the end of the file after {what}")

@@ -1,0 +1,86 @@
+"""Coarse equilibria: nobody gains by one action that replaces all recommendations.
+
+One learner a player will do, in place of one for each action, so a round takes as many operations
+as a table has entries; programmes have one row an action in place of one a pair of actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fullswap.base.protocols import Points, Vector
+from fullswap.games.game import StructuredGame
+from fullswap.games.record import Record
+from fullswap.games.restricted import initial_actions, spread_actions
+from fullswap.games.search import Search
+
+METHOD = "coarse matching"
+_SOME, _SPREAD = 24, 50  # actions of a player to begin with; of sets without structure
+_FIRST_LOOK, _LOOKS = 32, 3  # rounds before the first look; then a third more
+_CALL = 40_000.0  # operations of a round whatever its size
+
+
+def by_play(
+    game: StructuredGame, record: Record, rng: np.random.Generator, most_rounds: int
+) -> Iterator[float]:
+    """Regret matching+ that expects the last round again, one learner a player."""
+    search = Search(game, record, initial_actions(game, _SOME, rng))
+    search.active.add(spread_actions(game, _SPREAD))
+    play = _Play(search.active.tables)
+    length, left = _FIRST_LOOK, most_rounds
+    while left > 0:
+        for _ in range(min(length, left)):
+            play.round()
+        left -= length
+        record.rounds += length
+        answers = search.look(play.average(), METHOD)[1]
+        yield length * (_CALL + 3.0 * search.active.tables[0].size * game.players)
+        if search.grow(answers, 0.0):
+            play.fit(search.active.tables)
+        length = max(_FIRST_LOOK, play.age // _LOOKS)
+
+
+class _Play:
+    def __init__(self, tables: list[Points]) -> None:
+        self._regrets: list[Vector] = [np.zeros(0)] * len(tables)
+        self._joint, self.age = np.zeros((0,) * len(tables)), 0
+        self.fit(tables)
+
+    def fit(self, tables: list[Points]) -> None:
+        """Take up more actions; the average goes on, half as old."""
+        self._tables = [t / (float(np.ptp(t)) or 1.0) for t in tables]
+        shape = tables[0].shape
+        joint = np.zeros(shape)
+        joint[tuple(slice(k) for k in self._joint.shape)] = self._joint / 8
+        self._joint, self.age = joint, self.age // 2
+        self._regrets = [
+            np.concatenate((r, np.zeros(k - len(r))))
+            for r, k in zip(self._regrets, shape, strict=True)
+        ]
+        self._last = [np.zeros(k) for k in shape]
+        self._mixed = [np.full(k, 1 / k) for k in shape]
+
+    def round(self) -> None:
+        """Everybody plays and learns."""
+        self.age += 1
+        for p, (regrets, last) in enumerate(zip(self._regrets, self._last, strict=True)):
+            expected = np.maximum(regrets + last, 0.0)
+            total = expected.sum()
+            if total > 0:
+                self._mixed[p] = expected / total
+        joint = np.array(float(self.age) ** 2)
+        for own in self._mixed:
+            joint = np.multiply.outer(joint, own)
+        self._joint += joint
+        for p, table in enumerate(self._tables):
+            paid = np.moveaxis(table, p, 0)
+            for q in reversed([k for k in range(len(self._mixed)) if k != p]):
+                paid = paid @ self._mixed[q]
+            self._last[p] = paid - self._mixed[p] @ paid
+            self._regrets[p] = np.maximum(self._regrets[p] + self._last[p], 0.0)
+
+    def average(self) -> Points:
+        """Probabilities of joint actions."""
+        return np.asarray(self._joint / self._joint.sum())
