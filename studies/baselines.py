@@ -34,11 +34,15 @@ _POWERS = 60
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a baseline ended with: probabilities of joint actions (None if none), and why."""
+    """What a baseline ended with: probabilities of joint actions (None if none), and why.
+
+    ``seconds`` of CPU are told by those that run in a process of their own.
+    """
 
     joint: Points | None
     rounds: int = 0
     note: str = ""
+    seconds: float | None = None
 
 
 def table_gap(game: StructuredGame, joint: Points) -> float:
