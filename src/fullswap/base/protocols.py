@@ -54,7 +54,7 @@ class Mixture:
 
     def __repr__(self) -> str:
         count = len(self.weights)
-        mean = ", ".join(f"{value:.4g}" for value in self.mean)
+        mean = ", ".join(f"{value:.4g}" for value in np.atleast_1d(self.mean))
         return f"<Mixture of {count:,} point{'' if count == 1 else 's'}, mean ({mean})>"
 
     @property

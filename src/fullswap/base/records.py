@@ -41,6 +41,8 @@ class Record:
     """The losses it met: (T, A + 2) coefficients of the quadratic family, or T objects."""
     actions: Points | None = None
     """The only deviations allowed, shape (m, A), in the discretised case."""
+    declared: NDArray[np.integer[Any]] | None = None
+    """The class that was declared, the top label, shape (T,); None where none was."""
     lipschitz: float | None = None
     """Promised constant, used to certify minima of losses given as functions."""
 
@@ -130,7 +132,8 @@ class Record:
         -------
         frame
             Columns ``round`` (from 1); ``mean``, or ``mean_1`` … for vectors; ``support``;
-            ``issued`` (or ``issued_1`` …) if points were drawn; ``loss`` if losses are known.
+            ``declared`` if a class was; ``issued`` (or ``issued_1`` …) if points were drawn;
+            ``loss`` if losses are known.
             Long: ``round``, ``point`` (or ``point_1`` …), ``weight``, and whether it was
             ``issued``.
 
@@ -158,6 +161,8 @@ class Record:
         columns: dict[str, Any] = {"round": np.arange(1, len(self) + 1)}
         columns |= _named("mean", self.mean)
         columns["support"] = (self.weights > 0).sum(axis=1)
+        if self.declared is not None:
+            columns["declared"] = self.declared
         if self.issued_indices is not None:
             columns |= _named("issued", self.issued)
         return columns if self.loss is None else columns | {"loss": self.loss}
@@ -182,13 +187,15 @@ class Record:
         return replace(
             self, indices=self.indices[:rounds], shares=self.shares[:rounds],
             issued_indices=None if drawn is None else drawn[:rounds],
+            declared=None if self.declared is None else self.declared[:rounds],
             losses=None if self.losses is None else self.losses[:rounds],
         )  # fmt: skip
 
     @classmethod
     def of_forecasts(
-        cls, points: Any, indices: Any, weights: Any, issued_indices: Any = None
-    ) -> Record:
+        cls, points: Any, indices: Any, weights: Any, issued_indices: Any = None,
+        declared: Any = None,
+    ) -> Record:  # fmt: skip
         """Forecasts that are distributions, and which point each of them issued.
 
         Examples
@@ -198,7 +205,8 @@ class Record:
         (array([0.75]), array([0.5]))
         """
         drawn = None if issued_indices is None else np.asarray(issued_indices)
-        return cls(np.asarray(points), np.asarray(indices), np.asarray(weights), drawn)
+        points, indices, weights = np.asarray(points), np.asarray(indices), np.asarray(weights)
+        return cls(points, indices, weights, drawn, declared=declared)
 
     @classmethod
     def of_rounds(

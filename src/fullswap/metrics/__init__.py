@@ -11,6 +11,7 @@ Regrets take the record of a learner.
 """
 
 from fullswap.metrics.bins import Bins, bins_of
+from fullswap.metrics.by_group import group_calibration_error, largest_group_error
 from fullswap.metrics.calibration import (
     calibration_error,
     l2_calibration_error,
@@ -39,6 +40,11 @@ from fullswap.metrics.scores import (
     log_loss,
 )
 from fullswap.metrics.seen import smallest_seen
+from fullswap.metrics.soft_bins import (
+    ClasswiseError,
+    classwise_calibration_error,
+    top_label_calibration_error,
+)
 from fullswap.metrics.stream import CalibrationTally
 from fullswap.metrics.tally import Tally
 from fullswap.metrics.windows import Windows, WindowTally
@@ -51,13 +57,14 @@ from fullswap.metrics.yes_no import (
 )
 
 __all__ = [
-    "Bins", "BrierDecomposition", "CalibrationTally", "CellTally", "Cells", "Chance", "Clusters",
-    "Cox", "Curve", "DistinctForecastsWarning", "LinearSwapRegret", "ScoreDecomposition", "Stretch",
-    "SwapRegret", "Tally", "WindowTally", "Windows", "bins_of", "brier_decomposition",
-    "brier_score", "calibration_error", "chance_of", "corp_curve", "cox_calibration", "cox_of",
-    "curve_of", "decompose", "discretised_calibration_error", "discretised_swap_regret",
-    "external_regret", "full_swap_regret", "kl_calibration_error", "l2_calibration_error",
-    "linear_swap_regret", "linear_swap_report", "log_loss", "murphy_curve", "net_benefit",
-    "regret_curve", "score_decomposition", "smallest_seen", "smooth_calibration_error",
-    "swap_regret_report",
+    "Bins", "BrierDecomposition", "CalibrationTally", "CellTally", "Cells", "Chance",
+    "ClasswiseError", "Clusters", "Cox", "Curve", "DistinctForecastsWarning", "LinearSwapRegret",
+    "ScoreDecomposition", "Stretch", "SwapRegret", "Tally", "WindowTally", "Windows", "bins_of",
+    "brier_decomposition", "brier_score", "calibration_error", "chance_of",
+    "classwise_calibration_error", "corp_curve", "cox_calibration", "cox_of", "curve_of",
+    "decompose", "discretised_calibration_error", "discretised_swap_regret", "external_regret",
+    "full_swap_regret", "group_calibration_error", "kl_calibration_error", "l2_calibration_error",
+    "largest_group_error", "linear_swap_regret", "linear_swap_report", "log_loss", "murphy_curve",
+    "net_benefit", "regret_curve", "score_decomposition", "smallest_seen",
+    "smooth_calibration_error", "swap_regret_report", "top_label_calibration_error",
 ]  # fmt: skip

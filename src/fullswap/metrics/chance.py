@@ -89,6 +89,40 @@ def chance_of(cells: Cells, bins: Bins, draws: int | None = None, seed: int = 0)
     return Chance(float(np.median(errors)), high, (1 + larger) / (1 + draws), draws)
 
 
+def high_squares(forecast: Vector, trials: Vector, mean: Vector) -> float:
+    """Sum of squared gaps Σ W·(p − ȳ)² that 19 of 20 calibrated forecasters stay below.
+
+    Approximate, and without draws: the quantile of a multiple of χ² whose mean and variance are
+    those of the sum if outcomes are independent and come with the forecast probabilities.
+
+    Parameters
+    ----------
+    forecast, trials
+        Forecasts and the numbers of their events, shape (m,).
+    mean
+        What each adds to the sum on average, shape (m,): p·(1 − p) where all events weigh 1.
+
+    Examples
+    --------
+    >>> p, n = np.full(4, 0.5), np.full(4, 1000.0)
+    >>> high_squares(p, n, p * (1 - p))  # of the mean, 1: the χ² of 4 degrees over 4
+    2.37
+    """
+    from scipy.stats import chi2
+
+    some = mean > 0
+    forecast, trials, mean = forecast[some], trials[some], mean[some]
+    total = float(mean.sum())
+    inner = np.clip(forecast, TIES, 1 - TIES)
+    one = inner * (1 - inner)
+    # (Σ(y − p))²/n has the variance 2·one² + one·(1 − 6·one)/n; fewer than one event: as one
+    variance = float(np.square(mean) @ (2 + (1 / one - 6) / np.maximum(trials, 1.0)))
+    if variance <= TIES * total * total:
+        return total
+    degrees = 2 * total * total / variance
+    return total * float(chi2.ppf(HIGH, degrees)) / degrees
+
+
 def drawn_sums(cells: Cells, draws: int, rng: np.random.Generator) -> Points:
     """Σ w·y of every cell if its outcomes came with the forecast probability, (m, draws).
 

@@ -11,8 +11,10 @@ from typing import Any
 from fullswap.theorems.anytime import ANYTIME
 from fullswap.theorems.calibration import CALIBRATION
 from fullswap.theorems.citations import CITATIONS
+from fullswap.theorems.classwise import CLASSWISE
 from fullswap.theorems.decisions import DECISIONS
 from fullswap.theorems.evidence import EVIDENCE
+from fullswap.theorems.groups import GROUPS
 from fullswap.theorems.lateness import LATENESS
 from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
@@ -35,6 +37,8 @@ LEDGER: dict[str, Result[Any]] = by_name(
     CALIBRATION,
     LATENESS,
     RECALIBRATION,
+    GROUPS,
+    CLASSWISE,
     DECISIONS,
     EVIDENCE,
 )

@@ -62,6 +62,22 @@ CITATIONS: dict[str, str] = {
         "Rounding on nets that are never triangulated: docs/guarantees.md, under Nets; "
         "every step of the proof is at the head of fullswap/theorems/nets.py."
     ),
+    "fullswap, Classwise": (
+        "Vectors of many classes by soft bins and one common height: every step of the proof is at "
+        "the head of fullswap/theorems/classwise.py."
+    ),
+    "FGMS25": (
+        "Maxwell Fishelson, Noah Golowich, Mehryar Mohri, Jon Schneider. High-Dimensional "
+        "Calibration from Swap Regret. 2025. arXiv:2505.21460"
+    ),
+    "P25": (
+        "Binghui Peng. High Dimensional Online Calibration in Polynomial Time. 2025. "
+        "arXiv:2504.09096"
+    ),
+    "O85": (
+        "David Oakes. Self-Calibrating Priors Do Not Exist. Journal of the American Statistical "
+        "Association 80, 1985."
+    ),
     "D74": (
         "Richard M. Dudley. Metric Entropy of Some Classes of Sets with Differentiable "
         "Boundaries. Journal of Approximation Theory 10, 1974."
@@ -103,6 +119,10 @@ CITATIONS: dict[str, str] = {
     "VZ09": (
         "Vladimir Vovk, Fedor Zhdanov. Prediction With Expert Advice For The Brier Game. JMLR "
         "10:2445–2471, 2009. arXiv:0710.0485"
+    ),
+    "FSSW97": (
+        "Yoav Freund, Robert Schapire, Yoram Singer, Manfred Warmuth. Using and combining "
+        "predictors that specialize. STOC 1997, 334–343. https://doi.org/10.1145/258533.258616"
     ),
     "HKW98": (
         "David Haussler, Jyrki Kivinen, Manfred K. Warmuth. Sequential Prediction of Individual "

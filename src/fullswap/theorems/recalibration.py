@@ -94,6 +94,10 @@ class Excess:
     prior: float
     squared_diameter: float = 1.0
     parts: bool = False
+    own_prior: float = OWN_PRIOR
+    """π_μ; in groups all that is not the advice's."""
+    trust: float = 0.0
+    """What stands between advice and points costs, in groups."""
 
 
 def recalibration_bound(p: Recalibration) -> float:
@@ -130,11 +134,11 @@ def excess_bound(p: Excess) -> float:
     12.3
     """
     d = p.squared_diameter
-    kept = min(d * p.mass, p.points * d / 2 * math.log(1 / (1 - OWN_PRIOR)))
+    kept = min(d * p.mass, p.points * d / 2 * math.log(1 / (1 - p.own_prior)))
     advice = math.log((1 + p.mass) / p.prior)
     if p.parts:
         advice += IN_PARTS * regret_sum(p.mass)
-    return min(d * p.mass, p.rounding + kept + d / 2 * advice)
+    return min(d * p.mass, p.rounding + kept + p.trust + d / 2 * advice)
 
 
 RECALIBRATION = (
