@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.makers import MAKERS
-from fullswap import Bank
+from contract.makers import MAKERS, Maker
+from fullswap import Bank, Recalibrator
 from fullswap.base.draws import stream_of
 from fullswap.forecasting.contexts import event_of
+from fullswap.forecasting.groups import widened_rows
 from fullswap.kernels.columns import NEXT_ID
 from fullswap.online.desk import Desk
 from fullswap.online.rows import Rows
@@ -75,10 +76,15 @@ class Pair:
             assert self.desk.pending(place) == (held.pending.crowd() if held else 0)
 
 
+def contexts_of(pair, log):
+    said = None if log.contexts is None else pair.pattern._contexts(log.contexts)
+    return pair.pattern._with_groups(said, len(log), log.groups)[0]
+
+
 def turns(pair, maker, rng, count, named=0.4):
     """Batches of forecasts and of outcomes, some events with names, until all is resolved."""
     log = maker.log(4 * count, int(rng.integers(1000)))
-    contexts = None if log.contexts is None else pair.pattern._contexts(log.contexts)
+    contexts = contexts_of(pair, log)
     outcomes = np.ascontiguousarray(pair.pattern._outcomes(log.outcomes), dtype=float)
     begin = 0
     for turn in range(2 * count):
@@ -121,7 +127,7 @@ def test_what_is_undone_leaves_no_trace_and_what_is_put_back_goes_on(name, seed)
         if kind == "forecast" and rng.random() < 0.5:
             before = pair.rows.arena.copy()
             log = maker.log(4, 1)
-            contexts = None if log.contexts is None else pair.pattern._contexts(log.contexts)
+            contexts = contexts_of(pair, log)
             more = pair.desk.forecast(np.array([0, 1, 0, 2]), contexts, ["e0", None, "e0", "x"])
             pair.desk.undo(more.slots)
             assert np.array_equal(pair.rows.arena, before)
@@ -147,3 +153,24 @@ def test_a_forecast_that_is_dropped_leaves_the_others_of_its_event():
     pair.desk.drop(int(made.slots[1]))
     assert pair.desk.event(0, "e") == -1
     assert (pair.desk.pending(0), pair.desk.pending(1)) == (0, 1)
+
+
+def test_a_desk_goes_on_where_room_is_made_for_more_groups():
+    """Forecasts that wait are learnt in the wider rows, as those of a bank are."""
+    rng = np.random.default_rng(4)
+    pair = Pair(Maker(Recalibrator, {"groups": "open"}))
+    names = [[f"g{k}" for k in np.flatnonzero(rng.random(40) < t / 400)] for t in range(60)]
+    p, outcomes = rng.random((60, 1)), rng.integers(0, 2, 60).astype(float)
+    for begin in range(0, 60, 5):
+        part = slice(begin, begin + 5)
+        contexts, joined = pair.bank._pattern._with_groups(p[part], 5, names[part])
+        pair.bank._take_names(joined)
+        spec = pair.bank.spec
+        if spec != pair.rows.kind.spec:
+            pair.rows = widened_rows(pair.rows, spec, pair.pattern._stream.draws.seed)
+            pair.desk.move_to(pair.rows)
+        pair.forecast(rng.integers(0, len(KEYS), 5).tolist(), contexts, [None] * 5)
+        chosen = sorted(pair.held)[::2]
+        pair.resolve(chosen, outcomes[: len(chosen)], np.ones(len(chosen)))
+        pair.check()
+    assert pair.bank.spec.groups == 64

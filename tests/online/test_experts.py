@@ -96,7 +96,7 @@ def test_the_crossing_is_a_fixed_point_between_neighbours(data):
     points, memo = kind.points(0), np.zeros(100)
     memo[kernel.ADVICE] = advice = data.draw(units)
     before = row.copy()
-    left, right, share = kernel._crossing(points, row, kind.base, IMAGINED, memo)
+    left, right, share = kernel.crossing(kernel.Own(IMAGINED), points, row, kind.base, memo)
     assert np.array_equal(row, before), "looking changes nothing"
     assert 0 <= left <= right < n and right - left <= 1 and 0 <= share <= 1
     targets = [recommend(kind, row, i, advice)[0] for i in (left, right)]
@@ -109,7 +109,7 @@ def test_the_crossing_is_a_fixed_point_between_neighbours(data):
         assert share == 1
         assert targets[0] <= points[0] if left == 0 else targets[0] >= points[-1]
     # what is charged for rounding is what the worst outcome costs
-    paid = kernel._rounded(points, left, right, share, memo)
+    paid = kernel.rounded(points, left, right, share, memo)
     worse = [
         sum(
             w * ((points[i] - y) ** 2 - (q - y) ** 2)

@@ -156,7 +156,7 @@ def test_mesh_recalibration_survives_certain_forecasts(seed):
     state, work = blank_row(2, 1, 3)[2][2][0, 1], np.zeros((7, 4))
     logs = np.empty(3)
     for _ in range(50):
-        mesh._take_logs(np.eye(3)[rng.integers(3)], logs)
+        logistic.take_logs(np.eye(3)[rng.integers(3)], mesh.EDGE, logs)
         logistic.learn_scaling(
             state, rng.choice([1.0, 0.9]), 1.0, logs, 1.0, simplex_point(rng, 3), work
         )

@@ -18,6 +18,7 @@ from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.chain import ChainSpec
+from fullswap.kernels.classwise import ClasswiseSpec
 from fullswap.kernels.columns import (
     CROWD,
     DELAY,
@@ -30,6 +31,7 @@ from fullswap.kernels.columns import (
 from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
 from fullswap.kernels.experts import ExpertsSpec
+from fullswap.kernels.experts_groups import GroupsSpec
 from fullswap.kernels.experts_mesh import MeshSpec
 from fullswap.kernels.line import LineSpec
 from fullswap.kernels.philox import block, lane
@@ -215,6 +217,11 @@ def _experts_at(spec, vector, size, drawn, old, new, point):
     return _pair_at(spec, vector, drawn, old, new, point)
 
 
+@events.implements(learns_at, GroupsSpec)
+def _groups_at(spec, vector, size, drawn, old, new, point):
+    return _pair_at(spec, vector, drawn, old, new, point)
+
+
 @events.implements(learns_at, ChainSpec)
 def _chain_at(spec, vector, size, drawn, old, new, point):
     return _several_at(spec, vector[:size], vector[size : 2 * size], drawn, old, new, point)
@@ -228,6 +235,11 @@ def _simplex_at(spec, vector, size, drawn, old, new, point):
 @events.implements(learns_at, MeshSpec)
 def _mesh_at(spec, vector, size, drawn, old, new, point):
     return _several_at(spec, vector[1 : 1 + size], vector[1 + size :], drawn, old, new, point)
+
+
+@events.implements(learns_at, ClasswiseSpec)
+def _classwise_at(spec, vector, size, drawn, old, new, point):
+    return True  # every event teaches all classes
 
 
 @kernel

@@ -16,12 +16,17 @@ and then (q − y)² ≤ −½·ln Z_y for every y in [0, 1].
 Where b other events wait when an outcome is learnt (CROWD), it counts for less: both levels of the
 rule take it with the scale g/(1 + b), recalibrations with g/√(1 + b).
 
+Where a search asks what a point recommends, the type of its source says how: here by `Own`, with
+groups by what ``fullswap.kernels.experts_groups`` adds to a point.
+
 Symbols: J models · I = J inputs, or J + 1 with the pool of several models (mean logit) · M = 7·I
 experts of the first level, seven an input · prior (M,) · imagined: outcomes of value s that μ_s
 starts from · memo (5 + 2·I + M,): all that was known at the forecast, layout as named below. NaN
 marks an absent model. Columns of a row before its points: totals (2,), mix (3, M), beliefs (I, 19),
 bins (I, C, 2), as named below; columns of a point: WEIGHT, ONES, ODDS.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,8 +91,8 @@ def experts_parts(row, inputs):
 
 
 @kernel(error_model="numpy")
-def _advise(mix, beliefs, bins, memo):
-    """Fill the memo's logits, opinions and aggregate advice A for the inputs that it holds.
+def opine(mix, beliefs, bins, memo):
+    """Fill the memo's logits and opinions for the inputs that it holds: Z_0 and Z_1 of the rule.
 
     The first J inputs are the models' probabilities, NaN where one is absent (not all).
     """
@@ -130,7 +135,20 @@ def _advise(mix, beliefs, bins, memo):
             weight = mix[SHARE, KINDS * j + k] * np.exp(-2.0 * opinion * opinion)
             zero += weight
             one += weight * np.exp(4.0 * opinion - 2.0)
-    memo[ADVICE] = min(max(0.5 + 0.25 * np.log(one / zero), 0.0), 1.0)
+    return zero, one
+
+
+@kernel(error_model="numpy", forceinline=True)
+def merged(zero, one):
+    """What the rule recommends, from Z_0 and Z_1."""
+    return min(max(0.5 + 0.25 * np.log(one / zero), 0.0), 1.0)
+
+
+@kernel(error_model="numpy")
+def _advise(mix, beliefs, bins, memo):
+    """Fill the memo's logits, opinions and aggregate advice A for the inputs that it holds."""
+    zero, one = opine(mix, beliefs, bins, memo)
+    memo[ADVICE] = merged(zero, one)
 
 
 @kernel(error_model="numpy", forceinline=True)
@@ -151,8 +169,24 @@ def recommend(points, row, base, imagined, i, advice):
     return min(max(target, 0.0), 1.0), mean
 
 
+def recommended(source, points, row, base, i, memo):
+    """q and μ of point i, as the type of the source says."""
+    raise NotImplementedError
+
+
+class Own(NamedTuple):
+    """A point recommends by the advice and its own mean."""
+
+    imagined: float
+
+
+@events.implements(recommended, Own)
+def _recommended(source, points, row, base, i, memo):
+    return recommend(points, row, base, source.imagined, i, memo[ADVICE])
+
+
 @kernel(error_model="numpy")
-def _crossing(points, row, base, imagined, memo):
+def crossing(source, points, row, base, memo):
     """Neighbours and the share of the left one; what they recommend goes to the memo.
 
     Gallops from the cell of A, so that usually two points are asked. Above all points the last one
@@ -168,17 +202,17 @@ def _crossing(points, row, base, imagined, memo):
         else:
             high = middle
     step = 1
-    low_target, low_mean = recommend(points, row, base, imagined, low, advice)
+    low_target, low_mean = recommended(source, points, row, base, low, memo)
     if low_target >= points[low]:
         high = low + 1
-        high_target, high_mean = recommend(points, row, base, imagined, high, advice)
+        high_target, high_mean = recommended(source, points, row, base, high, memo)
         while high_target > points[high]:
             low, low_target, low_mean = high, high_target, high_mean
             if high == last:
                 break
             step *= 2
             high = min(high + step, last)
-            high_target, high_mean = recommend(points, row, base, imagined, high, advice)
+            high_target, high_mean = recommended(source, points, row, base, high, memo)
     else:
         high, high_target, high_mean = low, low_target, low_mean
         while low_target < points[low]:
@@ -187,10 +221,10 @@ def _crossing(points, row, base, imagined, memo):
                 break
             low = max(low - step, 0)
             step *= 2
-            low_target, low_mean = recommend(points, row, base, imagined, low, advice)
+            low_target, low_mean = recommended(source, points, row, base, low, memo)
     while high - low > 1:
         middle = (low + high) // 2
-        target, mean = recommend(points, row, base, imagined, middle, advice)
+        target, mean = recommended(source, points, row, base, middle, memo)
         if target >= points[middle]:
             low, low_target, low_mean = middle, target, mean
         else:
@@ -209,7 +243,7 @@ def experts_forecast(points, row, base, imagined, inputs, memo):
     """The two points and the share of the left one; the memo is filled, the row stays."""
     _, mix, beliefs, bins = experts_parts(row, inputs)
     _advise(mix, beliefs, bins, memo)
-    return _crossing(points, row, base, imagined, memo)
+    return crossing(Own(imagined), points, row, base, memo)
 
 
 @kernel(forceinline=True)
@@ -225,7 +259,7 @@ def _learn_point(points, row, base, totals, i, g, rate, y, target, mean, advice)
 
 
 @kernel(error_model="numpy")
-def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
+def learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
     """Feed an outcome of scale g to the weights of the experts.
 
     Weights w ∝ w·exp(−2·rate·g·loss), then a share rate·g/(mass + 1) of all weight is dealt out
@@ -252,7 +286,7 @@ def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
 
 
 @kernel(error_model="numpy")
-def _learn_beliefs(beliefs, bins, memo, g, y):
+def learn_beliefs(beliefs, bins, memo, g, y):
     """Feed an outcome of scale g to what recalibrates every input that was there."""
     count = beliefs.shape[0]
     kept = KEPT if g == 1.0 else KEPT**g
@@ -271,7 +305,7 @@ def _learn_beliefs(beliefs, bins, memo, g, y):
 
 
 @kernel(error_model="numpy", forceinline=True)
-def _rounded(points, left, right, share, memo):
+def rounded(points, left, right, share, memo):
     """δ_t: how much more than their recommendations the points can lose, whatever the outcome."""
     s, target = points[left], memo[LEFT_TARGET]
     if left == right:
@@ -284,6 +318,14 @@ def _rounded(points, left, right, share, memo):
     # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
     spread = share * (target - x) ** 2 + (1.0 - share) * (memo[RIGHT_TARGET] - x) ** 2
     return share * (1.0 - share) * gap * gap - spread
+
+
+@kernel(forceinline=True)
+def edge_of(points, left, right):
+    """Half of the cell between two neighbours, or what is beyond an end that is played alone."""
+    if left == right:
+        return min(points[left], 1.0 - points[left])
+    return 0.5 * (points[right] - points[left])
 
 
 @kernel(error_model="numpy")
@@ -308,14 +350,12 @@ def experts_learn(
         if right_g > 0.0:
             _learn_point(points, row, base, totals, right, right_g, rate, y, memo[RIGHT_TARGET],
                          memo[RIGHT_MEAN], advice)  # fmt: skip
-        row[ROUNDING] += g * _rounded(points, left, right, share, memo)
-        edge = 0.5 * (points[right] - points[left])
-        if left == right:
-            edge = min(points[left], 1.0 - points[left])
+        row[ROUNDING] += g * rounded(points, left, right, share, memo)
+        edge = edge_of(points, left, right)
         row[CELLS] += g * edge * edge
         opinions = memo[MEMO_HEAD + 2 * inputs :]
-        _learn_mix(totals, mix, prior, opinions, advice, g, rate, row[MASS] + g, y)
-        _learn_beliefs(beliefs, bins, memo, g * np.sqrt(rate), y)
+        learn_mix(totals, mix, prior, opinions, advice, g, rate, row[MASS] + g, y)
+        learn_beliefs(beliefs, bins, memo, g * np.sqrt(rate), y)
     events.count_event(row, g, y * y, delta, number)
 
 

@@ -46,7 +46,10 @@ from fullswap.kernels.logistic import (
     SCALING_TIGHT,
     SCALING_WIDE,
     learn_scaling,
+    likeliest,
     softmax,
+    take_logs,
+    to_shares,
 )
 from fullswap.kernels.projection import project_few
 from fullswap.kernels.stationary import meet, stationary_sparse
@@ -78,19 +81,7 @@ def mesh_parts(row, inputs, classes):
 
 
 @kernel(error_model="numpy")
-def _take_logs(p, out):
-    """Logarithms of probabilities, of sum 0."""
-    mean = 0.0
-    for k in range(p.shape[0]):
-        out[k] = np.log(max(p[k], EDGE))
-        mean += out[k]
-    mean /= p.shape[0]
-    for k in range(p.shape[0]):
-        out[k] -= mean
-
-
-@kernel(error_model="numpy")
-def _read_inputs(probabilities, count, memo):
+def read_inputs(probabilities, count, edge, memo):
     """Write inputs and their logarithms to the memo; the pool of several models comes last."""
     models, size = probabilities.shape
     pool, pool_logs = memo[count], memo[2 * count]
@@ -108,29 +99,15 @@ def _read_inputs(probabilities, count, memo):
         if absent:
             continue
         present += 1
-        _take_logs(probabilities[j], memo[1 + count + j])
+        take_logs(probabilities[j], edge, memo[1 + count + j])
         if count > models:
             for k in range(size):
                 pool_logs[k] += memo[1 + count + j, k]
     if count > models:
-        top, total = -np.inf, 0.0
         for k in range(size):
             pool_logs[k] /= present
-            top = max(top, pool_logs[k])
-        for k in range(size):
-            pool[k] = np.exp(pool_logs[k] - top)
-            total += pool[k]
-        for k in range(size):
-            pool[k] /= total
-
-
-@kernel(forceinline=True)
-def _likeliest(p):
-    best = 0
-    for k in range(p.shape[0]):
-        if p[k] > p[best]:
-            best = k
-    return best
+            pool[k] = pool_logs[k]
+        to_shares(pool)
 
 
 @kernel(error_model="numpy")
@@ -138,7 +115,7 @@ def _advise(mix, scaling, likely, probabilities, memo):
     """Fill the memo for one event; `probabilities` (J, K), NaN marks an absent model (not all)."""
     size = probabilities.shape[1]
     count = scaling.shape[0]
-    _read_inputs(probabilities, count, memo)
+    read_inputs(probabilities, count, EDGE, memo)
     advice = memo[0]
     for k in range(size):
         advice[k] = 0.0
@@ -150,7 +127,7 @@ def _advise(mix, scaling, likely, probabilities, memo):
                 for k in range(size):
                     memo[row, k] = np.nan
             continue
-        top = _likeliest(p)
+        top = likeliest(p)
         for k in range(SCALINGS):
             softmax(scaling[j, k, :, 0], logs, memo[first + 1 + k])
         shifted = memo[first + 1 + SCALINGS]
@@ -266,7 +243,7 @@ def mesh_forecast(
     _, mix, scaling, likely = mesh_parts(row, inputs, size)
     _advise(mix, scaling, likely, probabilities, memo)
     _locate(memo[0], lattice, members, shares, floats, integers)
-    start = members[_likeliest(shares[:size])]
+    start = members[likeliest(shares[:size])]
     source = Advised(points, row, base, imagined, memo[0], lattice, floats, integers)
     place, room = search
     _place_at(floats, integers, place)
@@ -284,7 +261,8 @@ def mesh_forecast(
 
 
 @kernel(forceinline=True)
-def _distance(x, y):
+def distance(x, y):
+    """‖x − y‖²."""
     total = 0.0
     for k in range(y.shape[0]):
         total += (x[k] - y[k]) * (x[k] - y[k])
@@ -292,16 +270,16 @@ def _distance(x, y):
 
 
 @kernel(error_model="numpy")
-def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
+def learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
     """Feed an outcome of scale g to the weights of the experts, as for two classes."""
-    advice_loss = _distance(advice, y)
+    advice_loss = distance(advice, y)
     totals[ADVICE_LOSS] += g * advice_loss
     scale = rate * g
     whole = 0.0
     for m in range(prior.shape[0]):
         loss = advice_loss
         if opinions[m, 0] == opinions[m, 0]:
-            loss = _distance(opinions[m], y)
+            loss = distance(opinions[m], y)
             mix[EXPERT_LOSS, m] += g * loss
             mix[AWAKE_LOSS, m] += g * advice_loss
         mix[SHARE, m] *= np.exp(-scale * loss)
@@ -323,7 +301,7 @@ def _learn_beliefs(scaling, likely, memo, g, y, matrix):
             learn_scaling(scaling[j, 0], 1.0, 1.0 / SCALING_TIGHT, logs, g, y, matrix)
             learn_scaling(scaling[j, 1], 1.0, 1.0 / SCALING_WIDE, logs, g, y, matrix)
             learn_scaling(scaling[j, 2], kept, 1.0 / SCALING_WIDE, logs, g, y, matrix)
-            top = _likeliest(p)
+            top = likeliest(p)
             likely[j, top, 0] += g
             for k in range(size):
                 likely[j, top, 1 + k] += g * (y[k] - p[k])
@@ -346,7 +324,7 @@ def mesh_learn(
     square = 0.0
     for k in range(classes):
         square += y[k] * y[k]
-    whole, advice_loss = 0.0, _distance(memo[0], y)
+    whole, advice_loss = 0.0, distance(memo[0], y)
     for c in range(size):
         # the mean of the points is that of their recommendations: only the squares differ
         for k in range(classes):
@@ -362,12 +340,12 @@ def mesh_learn(
         for k in range(classes):
             row[place + ONES + k] += scale * y[k]
         row[place + WEIGHT] += scale
-        row[place + ODDS] += rate * scale * (advice_loss - _distance(means[c], y))
-        row[LOST] += scale * _distance(targets[c], y)
-        totals[PLAYED_LOSS] += scale * _distance(points[members[c]], y)
+        row[place + ODDS] += rate * scale * (advice_loss - distance(means[c], y))
+        row[LOST] += scale * distance(targets[c], y)
+        totals[PLAYED_LOSS] += scale * distance(points[members[c]], y)
     if whole > 0.0:
         opinions = memo[1 + 2 * inputs :]
-        _learn_mix(totals, mix, prior, opinions, memo[0], whole, rate, row[MASS] + whole, y)
+        learn_mix(totals, mix, prior, opinions, memo[0], whole, rate, row[MASS] + whole, y)
         _learn_beliefs(scaling, likely, memo, whole * np.sqrt(rate), y, matrix)
     row[CELLS] += g * delta
     count_event(row, g, square, delta, number)

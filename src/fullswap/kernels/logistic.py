@@ -30,7 +30,7 @@ def sigmoid(x):
 
 
 @kernel(error_model="numpy", forceinline=True)
-def _mode(before, variance, y):
+def mode_of(before, variance, y):
     """σ(e) for the e that solves e = before + variance·(y − σ(e)): whatever y, no overshoot."""
     mean = sigmoid(before)
     # the mode lies between where the prediction was and where its slope there would take it
@@ -71,7 +71,7 @@ def learn_platt(state, start, kept, precision, logit, g, y):
     along_intercept = (c - b * logit) / determinant
     along_slope = (a * logit - b) / determinant
     variance = g * (along_intercept + along_slope * logit)
-    mean = _mode(state[start] + state[start + 1] * logit, variance, y)
+    mean = mode_of(state[start] + state[start + 1] * logit, variance, y)
     state[start] += along_intercept * g * (y - mean)
     state[start + 1] += along_slope * g * (y - mean)
     curvature = g * mean * (1.0 - mean)
@@ -84,25 +84,52 @@ def learn_platt(state, start, kept, precision, logit, g, y):
 def learn_shift(state, start, kept, precision, logit, g, y):
     """The same for an intercept alone, (intercept, P) at state[start:]; the slope is 1."""
     known = kept * state[start + 1] + (1.0 - kept) * precision
-    mean = _mode(state[start] + logit, g / known, y)
+    mean = mode_of(state[start] + logit, g / known, y)
     state[start] += g / known * (y - mean)
     state[start + 1] = known + g * mean * (1.0 - mean)
 
 
 @kernel(error_model="numpy")
-def softmax(theta, logs, out):
-    """Probabilities ∝ exp(slope·logs_k + bias_k)."""
-    size = out.shape[0]
-    top = -np.inf
-    for k in range(size):
-        out[k] = theta[0] * logs[k] + theta[k + 1]
+def to_shares(out):
+    """Turn powers into numbers ∝ exp(powers), of sum 1, in place."""
+    top, total = -np.inf, 0.0
+    for k in range(out.shape[0]):
         top = max(top, out[k])
-    total = 0.0
-    for k in range(size):
+    for k in range(out.shape[0]):
         out[k] = np.exp(out[k] - top)
         total += out[k]
-    for k in range(size):
+    for k in range(out.shape[0]):
         out[k] /= total
+
+
+@kernel(error_model="numpy")
+def softmax(theta, logs, out):
+    """Probabilities ∝ exp(slope·logs_k + bias_k)."""
+    for k in range(out.shape[0]):
+        out[k] = theta[0] * logs[k] + theta[k + 1]
+    to_shares(out)
+
+
+@kernel(error_model="numpy")
+def take_logs(p, edge, out):
+    """Logarithms of probabilities, which are raised to the edge, of sum 0."""
+    mean = 0.0
+    for k in range(p.shape[0]):
+        out[k] = np.log(max(p[k], edge))
+        mean += out[k]
+    mean /= p.shape[0]
+    for k in range(p.shape[0]):
+        out[k] -= mean
+
+
+@kernel(forceinline=True)
+def likeliest(p):
+    """The first of the classes with the largest probability."""
+    best = 0
+    for k in range(p.shape[0]):
+        if p[k] > p[best]:
+            best = k
+    return best
 
 
 @kernel(error_model="numpy")

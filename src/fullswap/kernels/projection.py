@@ -32,6 +32,26 @@ def project_few(x):
 
 
 @kernel
+def project_many(x):
+    """The same for many entries: the threshold rises until nothing more falls below it.
+
+    Nothing is sorted or allocated, and it takes a few turns, each with fewer entries above it.
+    """
+    _lower(x)
+    threshold, count = -1.0, 0
+    while True:
+        total, above = 0.0, 0
+        for j in range(x.shape[0]):
+            if x[j] > threshold:
+                total += x[j]
+                above += 1
+        if above == count or above == 0:  # 0: NaN
+            break
+        threshold, count = (total - 1.0) / above, above
+    _cut(x, threshold)
+
+
+@kernel
 def _lower(x):
     """Put the largest height at 0."""
     top = -np.inf

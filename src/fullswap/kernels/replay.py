@@ -18,10 +18,12 @@ from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.chain import ChainSpec
+from fullswap.kernels.classwise import ClasswiseSpec
 from fullswap.kernels.columns import CROWD, DELAY, HEAD, LEVEL, MASS, NEXT_ID, OVERLAP
 from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
 from fullswap.kernels.experts import ExpertsSpec
+from fullswap.kernels.experts_groups import GroupsSpec, memo_length
 from fullswap.kernels.experts_mesh import MeshSpec
 from fullswap.kernels.line import LineSpec
 from fullswap.kernels.philox import block, lane
@@ -90,6 +92,18 @@ def _recall_experts(spec, vector, size):
     return int(vector[0]), int(vector[1]), vector[2]
 
 
+@events.implements(keep, GroupsSpec)
+def _keep_groups(spec, ticket, vector):
+    vector[0], vector[1], vector[2] = ticket
+    _put(vector, 3, spec.memo[: memo_length(spec.memo, spec.prior.shape[0])])
+
+
+@events.implements(recall, GroupsSpec)
+def _recall_groups(spec, vector, size):
+    _get(vector, 3, spec.memo[: memo_length(vector[3:], spec.prior.shape[0])])
+    return int(vector[0]), int(vector[1]), vector[2]
+
+
 @events.implements(keep, ChainSpec)
 def _keep_chain(spec, ticket, vector):
     place = _put(vector, 0, spec.members[:ticket])
@@ -144,6 +158,28 @@ def _recall_mesh(spec, vector, size):
     place = _get(vector, place, targets[:size])
     place = _get(vector, place, means[:size])
     _get(vector, place, memo)
+    return size
+
+
+@events.implements(keep, ClasswiseSpec)
+def _keep_classwise(spec, ticket, vector):
+    x, low, high, said, marks = spec.ticket
+    place = _put(vector, 0, marks)
+    place = _put(vector, place, x)
+    place = _put(vector, place, low)
+    place = _put(vector, place, high)
+    _put(vector, place, said)
+
+
+@events.implements(recall, ClasswiseSpec)
+def _recall_classwise(spec, vector, size):
+    x, low, high, said, marks = spec.ticket
+    place = _get(vector, 0, marks)
+    place = _get(vector, place, x)
+    place = _get(vector, place, low)
+    place = _get(vector, place, high)
+    _get(vector, place, said)
+    spec.fresh[0] = 0
     return size
 
 

@@ -19,7 +19,8 @@ class Claim:
     ``noise`` is what a calibrated forecaster would show by chance; ``table`` what was said and how
     often it came true: forecasts, their weights and their mean outcomes, of yes-or-no events.
     ``brier`` is the total Brier score beside an excess of it; ``about`` a sentence on what exactly
-    is measured, where that needs one. A bound is infinite where nothing is known.
+    is measured, where that needs one. A bound is infinite where nothing is known. ``largest`` is
+    the most that an event of scale 1 can add, where that is not the kind's squared diameter.
     """
 
     quantity: Quantity
@@ -33,6 +34,13 @@ class Claim:
     table: tuple[Vector, Vector, Vector] | None = None
     brier: float | None = None
     about: str = ""
+    group: str | None = None
+    """Which group it is about; None: all events."""
+    rounds: int | None = None
+    """Forecasts with an outcome, where it is about a group."""
+    mass: float | None = None
+    """Their mass."""
+    largest: float | None = None
 
 
 def chance_of(points: Points, weights: Vector) -> float:

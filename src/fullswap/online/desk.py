@@ -74,6 +74,12 @@ class Desk:
 
     # --- room ---------------------------------------------------------------------------------
 
+    def move_to(self, rows: Rows) -> None:
+        """Go on with the same streams in other rows, of a kind that plays the same."""
+        self.rows = rows
+        self._widen(rows.kind.encoded_length(rows.kind.width))
+        self.add()
+
     def add(self) -> None:
         """Notice streams that the rows have got since."""
         more = len(self.rows) - len(self._first)
@@ -249,7 +255,8 @@ class Desk:
     def tickets(self, slots: Any) -> Tickets:
         """Copies of what waits at these places."""
         own = np.asarray(slots, dtype=np.int64)
-        return Tickets(self._notes[own][:, KEPT], self._pool[own])
+        plays = self._pool[own]
+        return Tickets(self._notes[own][:, KEPT], plays[:, : self.rows.kind.used_length(plays)])
 
     def put(
         self, streams: Indices, tickets: Tickets, names: Sequence[Hashable] | None = None
@@ -277,6 +284,11 @@ class Desk:
     def _made(self, slots: Indices, recorded: Recorded) -> Made:
         """Values of what was recorded, which has places in the grid of all levels."""
         kind, (indices, weights, issued) = self.rows.kind, recorded
+        if kind.vectors:
+            record = kind.record(0, recorded)
+            numbers = self._notes[slots, desk.NUMBER]
+            one = np.ones((len(slots), 1))
+            return Made(slots, numbers, weights[:, None], one, record.issued, record.mean)
         levels = len(kind.kernel.first) - 1
         if self._values[0] != levels:
             points = [kind.points(level) for level in range(levels)]

@@ -25,7 +25,7 @@ from fullswap.kernels.experts import (
     TOTALS,
 )
 from fullswap.online.claims import Claim
-from fullswap.online.kind import SLACK, Kind, slack_of
+from fullswap.online.kind import MEAN_SLACK, SLACK, Kind, slack_of
 from fullswap.online.lattices import Lattice, points_of
 from fullswap.theorems import LEDGER
 from fullswap.theorems.means import own_mean_cost
@@ -47,6 +47,11 @@ class ExpertRows(Kind):
 
     kinds: ClassVar[tuple[str, ...]]
     """What the experts of an input do; the first repeats it."""
+
+    result: ClassVar[str] = "recalibration"
+    """The entry of the ledger that bounds the calibration error."""
+    own_prior: ClassVar[float] = OWN_PRIOR
+    """Prior weight at a point of all but the advice."""
 
     @property
     def inputs(self) -> int:
@@ -117,7 +122,10 @@ class ExpertRows(Kind):
             # while an expert sleeps it is taken to say what the advice says
             gained = float(mix[AWAKE_LOSS, m] - mix[EXPERT_LOSS, m])
             prior = float(self.prior[m])
-            premises = Excess(mass, size, most, prior, self.squared_diameter, parts)
+            premises = Excess(
+                mass, size, most, prior, self.squared_diameter, parts, self.own_prior,
+                self._trust(row),
+            )  # fmt: skip
             excess = LEDGER["recalibration keeps the skill"].bound(premises)
             excess = math.inf if row[OVERLAP] else excess
             claims.append(
@@ -135,6 +143,10 @@ class ExpertRows(Kind):
             )
         return claims
 
+    def _trust(self, row: Vector) -> float:
+        """What stands between the advice and the points may cost."""
+        return 0.0
+
     def _calibration(
         self, row: Vector, error: float, regret: float, paid: float, most: float, noise: float
     ) -> Claim:
@@ -145,9 +157,21 @@ class ExpertRows(Kind):
         known = self.bound(float(row[MASS]), most, int(row[LEVEL]), self.waiting(row))
         after = paid + regret
         return Claim(
-            Quantity.L2_CALIBRATION_ERROR, error, known, after, "recalibration", in_order=True,
+            Quantity.L2_CALIBRATION_ERROR, error, known, after, self.result, in_order=True,
             noise=noise,
         )  # fmt: skip
+
+    def _check_claims(self, row: Vector) -> None:
+        """What experts cost is bounded in every run, whatever is drawn, if outcomes are in time."""
+        super()._check_claims(row)
+        if row[OVERLAP]:
+            return
+        slack = MEAN_SLACK * (1 + row[MASS])
+        for claim in self.claims(row):
+            trivial = (claim.largest or self.squared_diameter) * row[MASS]
+            bounded = claim.after_the_fact <= claim.guaranteed + slack
+            if not bounded and claim.guaranteed < trivial * (1 - SLACK):
+                raise ValueError("row must be what a stream can come to: its bounds do not hold")
 
     def _check_mix(self, row: Vector) -> bool:
         """Whether totals and mix are what a stream can come to."""
@@ -164,16 +188,17 @@ class ExpertRows(Kind):
         )
 
     def _check_beliefs(
-        self, row: Vector, values: Vector, precision: Points, variances: Vector
-    ) -> bool:
+        self, row: Vector, values: Vector, precision: Points, variances: Vector,
+        smallest: float | None = None,
+    ) -> bool:  # fmt: skip
         """Whether beliefs are finite, and no less precise than those that they started from.
 
         ``values`` are means, ``precision`` (m, k, k) what is known of them, ``variances`` (m,) what
-        they started with.
+        they started with at most; ``smallest`` if some started with less than any of these.
         """
         knowledge = np.linalg.eigvalsh(precision)
         largest = np.abs(precision).max()
-        least = 1 / variances.min()
+        least = 1 / (variances.min() if smallest is None else smallest)
         return bool(
             (np.abs(values) <= MOST_PARAMETER).all()
             and (np.abs(precision - precision.transpose(0, 2, 1)) <= SLACK * largest).all()

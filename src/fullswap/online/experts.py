@@ -12,7 +12,7 @@ import numpy as np
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Points, Vector
 from fullswap.kernels import experts as kernel
-from fullswap.kernels.columns import CELLS, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
+from fullswap.kernels.columns import CELLS, HEAD, LEVEL, LOST, MASS, ROUNDING_MOST, SQUARES
 from fullswap.kernels.events import Layout
 from fullswap.kernels.logistic import TIGHT, WIDE
 from fullswap.online.claims import Claim, chance_of
@@ -38,6 +38,8 @@ class Experts(ExpertRows):
         "", "recalibrated", "recalibrated widely", "recalibrated with forgetting", "shifted",
         "shifted with forgetting", "shifted by bin",
     )  # fmt: skip
+    _update, _delta = staticmethod(kernel.experts_update), kernel.DELTA
+    """The kernel that feeds an outcome, and where δ is in its frame."""
 
     @property
     def shared_columns(self) -> dict[str, int]:
@@ -94,8 +96,8 @@ class Experts(ExpertRows):
         frame = self._frames[now]
         if level != now:
             frame = frame.copy()
-            frame[kernel.DELTA] = self.rounding_cost(level)
-        return partial(kernel.experts_update, frame, row)
+            frame[self._delta] = self.rounding_cost(level)
+        return partial(self._update, frame, row)
 
     def lifted(self, play: Play, old: int, new: int) -> Play:
         """The same points on a finer grid."""
@@ -115,20 +117,24 @@ class Experts(ExpertRows):
             raise ValueError(f"play must be {self.encoded_length(2)} numbers, got {len(numbers)}")
         pair = check_pair(numbers, self.spec.levels[level].size(2))
         memo = np.array(numbers[3:])
+        self._check_memo(memo, (kernel.KINDS,))
+        return (*pair, memo)
+
+    def _check_memo(self, memo: Vector, kinds: tuple[int, ...]) -> None:
+        """Refuse what no models said; opinions come in parts of so many an input."""
         first, last = kernel.MEMO_HEAD, kernel.MEMO_HEAD + self.inputs
         check_unit(memo[:first])
         check_unit(memo[first:last], absent=self.spec.models > 1)
         check_unit(memo[last + self.inputs :], absent=self.spec.models > 1)
         present = ~np.isnan(memo[first:last])
-        silent = np.isnan(memo[last + self.inputs :].reshape(self.inputs, kernel.KINDS))
+        silent = np.isnan(memo[last + self.inputs :])
+        expected = np.concatenate([np.repeat(~present, kind) for kind in kinds])
         if not (
             present.any()
             and (np.abs(memo[last : last + self.inputs]) <= LARGEST_LOGIT).all()
-            and (silent.all(axis=1) == ~present).all()
-            and (silent.any(axis=1) == ~present).all()
+            and (silent == expected).all()
         ):
             raise ValueError("play must hold what models said, got a memo that does not agree")
-        return (*pair, memo)
 
     def rounding_cost(self, level: int) -> float:
         """A quarter of the squared gap, or the square of what is beyond the ends."""
@@ -148,18 +154,28 @@ class Experts(ExpertRows):
     def _check_learnt(self, row: Vector) -> None:
         columns = self.point_columns(row)
         weights, ones = columns[:, kernel.WEIGHT], columns[:, kernel.ONES]
-        begin = self.base - self._beliefs - self._bins
+        odds, slack = columns[:, kernel.ODDS], slack_of(row)
+        sound = (
+            self._check_advice(row)
+            and sums_agree(weights, ones, row)
+            and (odds[weights == 0] == ODDS_BLANK).all()
+            and (np.abs(odds - ODDS_BLANK) <= 2 * weights + slack).all()
+        )
+        if not sound:
+            raise ValueError("row must be what a stream can come to: its experts do not agree")
+
+    def _check_advice(self, row: Vector) -> bool:
+        """Whether what all points share is what a stream can come to."""
+        begin = HEAD + kernel.TOTALS + 3 * self.experts
         beliefs = row[begin : begin + self._beliefs].reshape(self.inputs, kernel.BELIEFS)
         platt = beliefs[:, : kernel.SHIFTS].reshape(-1, kernel.PLATT)
         shifts = beliefs[:, kernel.SHIFTS :].reshape(-1, kernel.SHIFT)
-        bins = row[begin + self._beliefs : self.base].reshape(-1, 2)
+        begin += self._beliefs
+        bins = row[begin : begin + self._bins].reshape(-1, 2)
         slack = slack_of(row)
         precision = platt[:, [PRECISION, CROSS, CROSS, SLOPE_PRECISION]].reshape(-1, 2, 2)
-        sound = (
+        return bool(
             self._check_mix(row)
-            and sums_agree(weights, ones, row)
-            and (columns[weights == 0, kernel.ODDS] == ODDS_BLANK).all()
-            and (np.abs(columns[:, kernel.ODDS] - ODDS_BLANK) <= 2 * weights + slack).all()
             and self._check_beliefs(
                 row, platt[:, [INTERCEPT, SLOPE]], precision, np.tile(PLATT_VARIANCES, self.inputs)
             )
@@ -170,5 +186,3 @@ class Experts(ExpertRows):
             and (np.abs(bins[:, 1]) <= bins[:, 0]).all()
             and bins[:, 0].sum() <= self.inputs * (row[MASS] + slack)
         )  # fmt: skip
-        if not sound:
-            raise ValueError("row must be what a stream can come to: its experts do not agree")

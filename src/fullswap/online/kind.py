@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.records import Record
 from fullswap.kernels.columns import (
     CELLS,
     CROWD,
@@ -62,6 +64,8 @@ class Kind(ABC):
     pairs: ClassVar[bool] = True
     """Whether a play is (id, drawn, left, right, share of left, …), else (id, drawn, members,
     shares, …); drawn is the place of the draw in the support."""
+    vectors: ClassVar[bool] = False
+    """Whether a forecast is one vector, which need not be on a grid, and no distribution."""
     squared_diameter: ClassVar[float] = 1.0
     """Of the set of forecasts, and the largest squared loss."""
 
@@ -219,6 +223,10 @@ class Kind(ABC):
     def lifted(self, play: Play, old: int, new: int) -> Play:
         """A play on an older, coarser grid as one on a newer grid."""
 
+    def as_of(self, play: Play, spec: Spec) -> Play | None:
+        """A play as a stream that goes on by another spec has it; None if none does."""
+        return play if spec == self.spec else None
+
     def support(self, play: Play) -> tuple[list[int], list[float]]:
         """The points of positive weight, and these weights."""
         if not self.pairs:
@@ -241,6 +249,66 @@ class Kind(ABC):
             return (play[0], 0 if u < play[4] else 1, *play[2:])
         return (play[0], int(draw_place(play[3], len(play[3]), u)), *play[2:])
 
+    # --- what a play says -----------------------------------------------------------------------
+
+    def shown(self, play: Play, level: int) -> tuple[Points, Vector]:
+        """Points of the distribution and their probabilities."""
+        indices, weights = self.support(play)
+        return self.points(level)[indices], np.array(weights)
+
+    def mean(self, play: Play, level: int) -> Any:
+        """Mean of the distribution: a number, or K numbers."""
+        indices, weights = self.support(play)
+        grid = self.points(level)
+        mean = sum(w * grid[i] for i, w in zip(indices, weights, strict=True))
+        return float(mean) if grid.ndim == 1 else mean
+
+    def value(self, play: Play, level: int) -> Any:
+        """What was issued: a number, or K numbers."""
+        point = self.points(level)[self.issued(play)]
+        return float(point) if np.ndim(point) == 0 else point.copy()
+
+    def declared(self, play: Play) -> int | None:
+        """The class that was declared, where one is."""
+        return None
+
+    def learners(self, play: Play) -> list[int]:
+        """The points that will learn from the outcome."""
+        return [self.issued(play)] if self.spec.realised else self.support(play)[0]
+
+    def size(self, play: Play) -> int:
+        """Points of the support, as it is kept while the outcome is awaited."""
+        return 2 if self.pairs else len(play[2])
+
+    def check_drawn(self, drawn: Any, played: tuple[Any, ...]) -> int:
+        """Place of the draw of a play from outside, without id and draw, in its support."""
+        weights = (played[2], 1 - played[2]) if self.pairs else played[1]
+        place = checks.whole("drawn", drawn, 0, len(weights) - 1)
+        if not weights[place] > 0:
+            checks.refuse("drawn", "be a point of positive weight", place)
+        return place
+
+    def note(self, play: Play, level: int, t: int, recorded: tuple[Any, Any, Any]) -> None:
+        """Write a play down as row t of a record, as compiled code does."""
+        indices, weights, issued = recorded
+        offset = int(self.kernel.first[level])
+        indices[t] = offset
+        if self.pairs:
+            indices[t] += play[2:4]
+            weights[t] = play[4]
+        else:
+            indices[t, : len(play[2])] += play[2].astype(indices.dtype)
+            weights[t, : len(play[3])] = play[3]
+        issued[t] = offset + self.issued(play)
+
+    def record(self, level: int, recorded: tuple[Any, Any, Any]) -> Record:
+        """Forecasts that were written down, on the grid of this level, the finest reached."""
+        indices, weights, issued = recorded
+        if level:
+            finest = self.finest(level).astype(indices.dtype)
+            indices, issued = finest[indices], finest[issued]
+        return Record.of_forecasts(self.points(level), indices, weights, issued)
+
     @abstractmethod
     def encode(self, play: Play) -> list[float]:
         """A play without id and draw as plain numbers, for stores."""
@@ -248,6 +316,10 @@ class Kind(ABC):
     @abstractmethod
     def encoded_length(self, size: int) -> int:
         """How many numbers these are, for a support of so many points."""
+
+    def used_length(self, plays: Points) -> int:
+        """How many of the numbers of encoded plays, (T, W), any of these needs."""
+        return int(plays.shape[1])
 
     @abstractmethod
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
@@ -268,6 +340,10 @@ class Kind(ABC):
         ``whole``: each outcome is learnt by one point, with scale 0 or 1.
         """
 
+    def left_over(self, row: Vector) -> float:
+        """What is to be added to the bound: where forecasts are not exactly what it is about."""
+        return 0.0
+
     def waiting(self, row: Vector) -> int:
         """How many others waited when outcomes were learnt, as far as bounds mind."""
         return int(row[DELAY])
@@ -279,6 +355,14 @@ class Kind(ABC):
     @abstractmethod
     def claims(self, row: Vector) -> list[Claim]:
         """Measured quantities and their bounds; the calibration error first."""
+
+    def group_claim(self, row: Vector, j: int, name: str) -> Claim:
+        """The calibration error in group j, of kinds with groups."""
+        raise AssertionError("this kind has no groups")
+
+    def regrouped(self, row: Vector, old: Any) -> Vector:
+        """The row of a kind with less room for groups, laid out with the room of this one."""
+        raise AssertionError("this kind has no groups")
 
     # --- rows from outside ------------------------------------------------------------------------
 
@@ -330,7 +414,8 @@ class Kind(ABC):
         slack = MEAN_SLACK * (1 + row[MASS])
         for claim in self.claims(row):
             in_time = not (claim.in_order and row[OVERLAP])
-            if in_time and not claim.measured <= claim.after_the_fact + slack:
+            least = min(claim.after_the_fact, claim.guaranteed)
+            if in_time and not claim.measured <= least + slack:
                 raise ValueError("row must be what a stream can come to: its bounds do not hold")
 
     def _rounding_range(self, mass: float) -> tuple[float, float]:

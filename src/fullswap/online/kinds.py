@@ -28,6 +28,14 @@ def kind_of(spec: Spec) -> Kind:
         from fullswap.online.experts import Experts
 
         return Experts(spec)
+    if spec.kind == "groups":
+        from fullswap.online.experts_groups import GroupExperts
+
+        return GroupExperts(spec)
+    if spec.kind == "classwise":
+        from fullswap.online.classwise import Classwise
+
+        return Classwise(spec)
     from fullswap.online.mesh import MeshExperts
 
     return MeshExperts(spec)

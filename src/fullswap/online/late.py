@@ -163,7 +163,7 @@ class LateRun:
         """Put a forecast that waits already into the next free place, as row t."""
         kind, play = self._rows.kind, ticket._play
         numbers = kind.encode(play)
-        size = 2 if kind.pairs else len(play[2])
+        size = kind.size(play)
         if not kind.pairs:
             kind.widen(size)  # it may have been made by another process
         if len(numbers) > self._pool.shape[1]:

@@ -15,7 +15,9 @@ from fullswap.base.protocols import Indices, Points, Vector
 MOST_POINTS = 1_000_001
 """Of one grid: its rows take some tens of megabytes."""
 MOST_CELLS = 2**20
-SHAPES = ("even", "picks", "tapered", "sines", "simplex")
+MOST_BINS = 64
+"""Cells of the soft bins of a class: more would only be emptier."""
+SHAPES = ("even", "picks", "tapered", "sines", "simplex", "classes")
 WITHOUT_ENDS = ("tapered", "sines")
 """Shapes that leave out 0 and 1."""
 
@@ -28,6 +30,8 @@ class Lattice(NamedTuple):
     - "tapered": even in the middle, ever finer towards 0 and 1, the ends half a cell inwards
     - "sines": sin²(πi/2·cells), the ends moved half a cell inwards [LSS25]
     - "simplex": all probability vectors with entries that are multiples of 1/cells
+    - "classes": the corners of the simplex, one a class, each with cells + 1 soft bins along its
+      edge, at ``nodes``
     """
 
     shape: str
@@ -54,7 +58,8 @@ class Lattice(NamedTuple):
         """Refuse what is no grid."""
         checks.one_of("lattice shape", self.shape, SHAPES)
         least = 2 if self.shape in WITHOUT_ENDS else 1
-        checks.whole("lattice cells", self.cells, least, MOST_CELLS)
+        most = MOST_BINS if self.shape == "classes" else MOST_CELLS
+        checks.whole("lattice cells", self.cells, least, most)
         if not isinstance(self.picks, tuple) or bool(self.picks) != (self.shape == "picks"):
             checks.refuse("lattice picks", "be given for shape 'picks' alone", self.picks)
         for pick in self.picks:
@@ -88,7 +93,16 @@ class Lattice(NamedTuple):
         """Number of points."""
         if self.shape == "simplex":
             return math.comb(self.cells + classes - 1, classes - 1)
+        if self.shape == "classes":
+            return classes
         return len(self.picks) or self.cells + 1
+
+    @property
+    def nodes(self) -> Vector:
+        """Where the soft bins of a class are: sin²(πi/2·cells), finer towards 0 and 1."""
+        nodes = _mirrored(np.sin(np.arange(self.cells + 1) * (math.pi / 2 / self.cells)) ** 2)
+        nodes[0], nodes[-1] = 0.0, 1.0
+        return nodes
 
 
 def _rising(values: tuple[int, ...]) -> bool:
@@ -100,6 +114,12 @@ def points_of(lattice: Lattice, classes: int) -> Points:
     """Points in rising order (n,), or vectors (n, K) for shape "simplex"; not to be written."""
     if lattice.shape == "simplex":
         values = _chamber(lattice.cells, classes)[1]
+    elif lattice.shape == "classes":
+        # a view of few numbers: of a thousand classes the whole table would take 8 MB
+        edge = np.zeros(2 * classes - 1)
+        edge[classes - 1] = 1.0
+        values = np.lib.stride_tricks.sliding_window_view(edge, classes)[::-1]
+        return values
     elif lattice.shape == "sines":
         values = sines(lattice.cells)
     elif lattice.shape == "tapered":

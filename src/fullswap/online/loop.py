@@ -26,7 +26,8 @@ STRETCH = 2**14
 Recorded = tuple[NDArray[np.signedinteger[Any]], Points, NDArray[np.signedinteger[Any]]]
 """Indices (T, w), weights (T, w) and drawn indices (T,), as places in the grid of all levels.
 
-Of two neighbours the weight of the first alone: the other has the rest."""
+Of two neighbours the weight of the first alone: the other has the rest. Of vectors: how they were
+rounded (T, K), if they were; the vectors (T, K); and declared classes (T,)."""
 
 
 AfterStretch = Callable[[slice, Recorded], None]
@@ -41,28 +42,15 @@ def learnt_of(scales: Vector, part: slice) -> NDArray[np.bool_]:
 
 def record_of(kind: Kind, level: int, recorded: Recorded) -> Record:
     """Forecasts on one grid: that of this level, the finest that was reached."""
-    indices, weights, issued = recorded
-    if level:
-        finest = kind.finest(level).astype(index_type(kind))
-        indices, issued = finest[indices], finest[issued]
-    return Record.of_forecasts(kind.points(level), indices, weights, issued)
+    return kind.record(level, recorded)
 
 
 def recorded_of(kind: Kind, tickets: list[Forecast]) -> Recorded:
     """What a run writes down, of forecasts that were made one by one."""
-    plays = [ticket._play for ticket in tickets]
-    width = 2 if kind.pairs else max((len(play[2]) for play in plays), default=kind.width)
-    recorded = indices, weights, issued = room_for(len(tickets), kind, width)
+    width = max((kind.size(ticket._play) for ticket in tickets), default=kind.width)
+    recorded = room_for(len(tickets), kind, width)
     for t, ticket in enumerate(tickets):
-        play, offset = plays[t], int(kind.kernel.first[ticket.level])
-        indices[t] = offset
-        if kind.pairs:
-            indices[t] += play[2:4]
-            weights[t] = play[4]
-        else:
-            indices[t, : len(play[2])] += play[2].astype(indices.dtype)
-            weights[t, : len(play[3])] = play[3]
-        issued[t] = offset + kind.issued(play)
+        kind.note(ticket._play, ticket.level, t, recorded)
     return recorded
 
 
@@ -159,6 +147,10 @@ def index_type(kind: Kind) -> type[np.signedinteger[Any]]:
 def room_for(total: int, kind: Kind, width: int | None = None) -> Recorded:
     """Blank arrays for what so many events are going to forecast."""
     width, own = width or kind.width, index_type(kind)
+    if kind.vectors:
+        classes = kind.spec.classes
+        rounded = np.zeros((total, classes if kind.spec.drawn else 1), own)
+        return rounded, np.zeros((total, classes)), np.zeros(total, own)
     weights = np.zeros((total, 1 if kind.pairs else width))
     return np.zeros((total, width), own), weights, np.zeros(total, own)
 

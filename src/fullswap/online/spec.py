@@ -10,18 +10,25 @@ from typing import Any
 from fullswap.base import checks
 from fullswap.online.lattices import MOST_POINTS, Lattice
 
-KINDS = ("line", "chain", "simplex", "experts", "mesh")
-"""Yes-or-no events by a crossing, by a stationary distribution; several classes; the same two with
-experts that know models' probabilities."""
+KINDS = ("line", "chain", "simplex", "experts", "mesh", "groups", "classwise")
+"""Yes-or-no events by a crossing, by a stationary distribution; several classes; yes-or-no events
+and several classes with experts that know models' probabilities; the former in groups; many
+classes, with models or without, class by class."""
 FEEDBACK = ("realised", "distribution")
 MOST_CLASSES = 8
 """On a grid: more classes would need grids of more points than there are events."""
+MOST_CLASSWISE = 1000
+"""Class by class."""
 MOST_MODELS = 1000
+MOST_GROUPS = 1000
 MOST_LEVELS = 64
 MOST_WEIGHT = 1e100
 """Times the number of events it is far from the largest float, and so are all guarantees."""
 MOST_RATIO = 1e9
 """Far beyond the ratios that are ever best, and its square is a float."""
+
+LATER = frozenset({"groups", "open_groups", "drawn"})
+"""Fields that a stored spec may lack: they are 0 or False then."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,12 @@ class Spec:
         Swaps are counted among multiples of 1/steps only.
     ratio : float or None
         τ of the schedule of [FKO25, Thm 20]; None: running means.
+    groups : int
+        Room for groups in each of which forecasts are calibrated (0: everybody alone).
+    open_groups : bool
+        Whether groups come as they come; else as many as there is room for are named in advance.
+    drawn : bool
+        Of kind "classwise": whether every class is rounded to its grid by a draw.
     """
 
     kind: str
@@ -63,6 +76,9 @@ class Spec:
     horizon: int | None = None
     steps: int | None = None
     ratio: float | None = None
+    groups: int = 0
+    open_groups: bool = False
+    drawn: bool = False
 
     def __post_init__(self) -> None:
         """Check everything: specs come out of files too."""
@@ -72,16 +88,34 @@ class Spec:
         checks.number("max_weight", self.max_weight, above=0, most=MOST_WEIGHT)
         checks.horizon(self.horizon)
         gridded = self.kind in ("simplex", "mesh")
-        checks.whole("classes", self.classes, 2, MOST_CLASSES if gridded else 2)
-        with_models = self.kind in ("experts", "mesh")
-        least = 1 if with_models else 0
+        classwise = self.kind == "classwise"
+        most = MOST_CLASSWISE if classwise else MOST_CLASSES if gridded else 2
+        checks.whole("classes", self.classes, 3 if classwise else 2, most)
+        grouped = self.kind == "groups"
+        least = 1 if self.kind in ("experts", "mesh") else 0
+        with_models = bool(least) or grouped or classwise
         checks.whole("models", self.models, least, MOST_MODELS if with_models else 0)
+        checks.whole("groups", self.groups, int(grouped), MOST_GROUPS if grouped else 0)
+        checks.flag("open_groups", self.open_groups)
+        if self.open_groups and not grouped:
+            checks.refuse("open_groups", "be False without groups", self.open_groups)
+        self._check_drawn(classwise)
         if self.loss == "log" and self.kind != "line":
             checks.refuse("loss", f"be 'squared' for kind {self.kind!r}", self.loss)
         self._check_levels(gridded)
         self._check_steps()
-        if len(self.levels) > 1 and (self.horizon is not None or self.kind == "mesh"):
-            checks.refuse("levels", "be one for a known horizon, and for 'mesh'", len(self.levels))
+        fixed = self.kind in ("mesh", "classwise")
+        if len(self.levels) > 1 and (self.horizon is not None or fixed):
+            rule = "be one for a known horizon, and for 'mesh' and 'classwise'"
+            checks.refuse("levels", rule, len(self.levels))
+
+    def _check_drawn(self, classwise: bool) -> None:
+        """Of many classes the drawn bins alone learn, or all by their weights."""
+        if not isinstance(self.drawn, bool) or (self.drawn and not classwise):
+            checks.refuse("drawn", "be False, or True for kind 'classwise'", self.drawn)
+        if classwise and self.realised != self.drawn:
+            rule = "be 'realised' if drawn, else 'distribution', for kind 'classwise'"
+            checks.refuse("feedback", rule, self.feedback)
 
     def _check_steps(self) -> None:
         """Swaps among multiples of a step are measured, and bounded, on grids of such multiples."""
@@ -104,10 +138,16 @@ class Spec:
                 f"{len(self.levels)} and {len(self.starts)}"
             )
         shape = "simplex" if gridded else "sines" if self.loss == "log" else None
+        if self.kind == "classwise":
+            shape = "classes"
         for lattice in self.levels:
             checks.instance("levels", lattice, Lattice, "grids")
             lattice.check()
-            wrong = lattice.shape != shape if shape else lattice.shape in ("simplex", "sines")
+            wrong = (
+                lattice.shape != shape
+                if shape
+                else lattice.shape in ("simplex", "sines", "classes")
+            )
             if wrong:
                 checks.refuse(
                     "levels", f"fit kind {self.kind!r}, loss {self.loss!r}", lattice.shape
@@ -123,6 +163,11 @@ class Spec:
             checks.number("starts", start, least=0)
         if self.starts[0] != 0 or any(a >= b for a, b in pairwise(self.starts)):
             checks.refuse("starts", "rise from 0", self.starts)
+
+    @property
+    def hears(self) -> bool:
+        """Whether anything comes with an event before its outcome."""
+        return self.models > 0 or self.groups > 0
 
     @property
     def realised(self) -> bool:
@@ -142,7 +187,7 @@ class Spec:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {
+        plain = {
             "kind": self.kind,
             "levels": [lattice.to_list() for lattice in self.levels],
             "starts": list(self.starts),
@@ -155,6 +200,7 @@ class Spec:
             "steps": self.steps,
             "ratio": self.ratio,
         }
+        return plain | {name: getattr(self, name) for name in LATER if getattr(self, name)}
 
     @classmethod
     def from_dict(cls, stored: Any) -> Spec:
@@ -162,7 +208,8 @@ class Spec:
         if not isinstance(stored, dict):
             checks.refuse("spec", "be a mapping", stored)
         names = {name for name in cls.__dataclass_fields__}
-        if set(stored) != names:
+        # what a spec stored by an earlier version lacks has its default
+        if not names - LATER <= set(stored) <= names:
             checks.refuse(
                 "spec", f"have exactly the fields {sorted(names)}", sorted(map(str, stored))
             )

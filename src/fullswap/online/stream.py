@@ -47,6 +47,17 @@ class Stream:
         self._learn: Any = None
         self._begin = 0
 
+    def move_to(self, rows: Rows) -> None:
+        """Go on with the same streams in other rows, of a kind that plays the same.
+
+        An interrupt leaves either rows in use: the kind follows when verbs are next prepared.
+        """
+        for ticket in self.pending.tickets.values():
+            ticket._kind = rows.kind
+        self._row = self._arena = self._learn = None
+        self.rows = rows
+        self.kind = rows.kind
+
     @property
     def row(self) -> Vector:
         """The row: a view, until it is refined."""
@@ -62,7 +73,7 @@ class Stream:
             begin = rows.start.item(self.index)
             if self._arena is rows.arena and self._begin == begin:
                 return
-        self._arena, arena = None, rows.arena
+        self._arena, arena, self.kind = None, rows.arena, rows.kind
         row = self.row
         self._level = self.kind.level_of(row)
         self._forecast = self.kind.forecaster(row, self.draws.source)
@@ -89,7 +100,7 @@ class Stream:
                 first = next(iter(siblings))
                 play = self.kind.drawn_with(play, uniform(self.draws.source, first))
         ticket = Forecast(self.kind, self._level, play, self.key, event)
-        if pending.tickets and self.kind.spec.models:
+        if pending.tickets and self.kind.spec.hears:
             ticket.crowd = pending.crowd(ticket)
         if pending.index is None:
             pending.tickets[play[0]] = ticket
@@ -100,10 +111,9 @@ class Stream:
     def peek(self, context: Any) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""
         row, own = self.row, () if context is None else (context,)
-        play = self.kind.forecaster(row, self.draws.source)(0, *own)
-        indices, weights = self.kind.support(play)
-        grid = self.kind.points(self.kind.level_of(row))
-        return Mixture(grid[indices], np.array(weights), np.array(indices))
+        play = self.rows.kind.forecaster(row, self.draws.source)(0, *own)
+        points, weights = self.kind.shown(play, self.kind.level_of(row))
+        return Mixture(points, weights, np.array(self.kind.support(play)[0]))
 
     def find(self, forecast: Any) -> Forecast:
         """The pending forecast that is meant: itself, its id, or None if it is the only one."""
@@ -211,8 +221,12 @@ class Stream:
             indices, weights, issued = recorded
             if self.kind.pairs:
                 weights = np.column_stack((weights, 1.0 - weights))
-            realised = self.kind.spec.realised
-            places = issued[:, None] if realised else np.where(weights > 0, indices, -1)
+            if self.kind.vectors:  # all classes learn
+                places = np.zeros((len(issued), 1), np.int64)
+            elif self.kind.spec.realised:
+                places = issued[:, None]
+            else:
+                places = np.where(weights > 0, indices, -1)
             used = np.unique(places[learnt])
             row = self.row
             level = self.kind.level_of(row)

@@ -22,6 +22,9 @@ class Forecast:
     arrives late. It is also the ticket with which the outcome is learnt: ``level`` says on which
     grid it was played, ``key`` to whose stream of a bank it belongs, as a tuple of one. ``event``
     names what it is about, if several forecasts wait for one outcome: they are learnt together.
+
+    Of many classes a forecast is one vector, ``points`` has shape (1, K), and ``declared`` is its
+    top label; ``issued`` is the vector itself, or drawn: each class rounded to its grid.
     """
 
     __slots__ = ("_kind", "_play", "crowd", "event", "key", "level")
@@ -45,34 +48,32 @@ class Forecast:
     @property
     def points(self) -> Any:
         """Support of the distribution, shape (m,) or (m, K)."""
-        indices, _ = self._kind.support(self._play)
-        return self._kind.points(self.level)[indices]
+        return self._kind.shown(self._play, self.level)[0]
 
     @property
     def weights(self) -> Vector:
         """Probabilities of the support points, shape (m,)."""
-        return np.array(self._kind.support(self._play)[1])
+        return self._kind.shown(self._play, self.level)[1]
 
     @property
     def mean(self) -> Any:
         """Mean of the distribution: a number, or K numbers."""
-        indices, weights = self._kind.support(self._play)
-        grid = self._kind.points(self.level)
-        mean = sum(w * grid[i] for i, w in zip(indices, weights, strict=True))
-        return float(mean) if grid.ndim == 1 else mean
+        return self._kind.mean(self._play, self.level)
 
     @property
     def issued(self) -> Any:
         """The point drawn from the distribution: a number, or K numbers."""
-        point = self._kind.points(self.level)[self._kind.issued(self._play)]
-        return float(point) if np.ndim(point) == 0 else point.copy()
+        return self._kind.value(self._play, self.level)
+
+    @property
+    def declared(self) -> int | None:
+        """The declared class, its top label, where forecasts of many classes have one."""
+        return self._kind.declared(self._play)
 
     def learners(self, level: int) -> list[int]:
         """The points, of the grid of a level, that will learn from the outcome."""
         kind = self._kind
-        own = [kind.issued(self._play)]
-        if not kind.spec.realised:
-            own = kind.support(self._play)[0]
+        own = kind.learners(self._play)
         lifted: list[int] = (
             own if level == self.level else kind.lift(own, self.level, level).tolist()
         )
@@ -85,15 +86,17 @@ class Forecast:
         return other
 
     def same_as(self, other: Forecast) -> bool:
-        """Whether distribution and draw are the same."""
-        return self is other or (
-            self._play[:2] == other._play[:2]
-            and self._kind.spec == other._kind.spec
+        """Whether distribution and draw are the same; the other may have grown since."""
+        if self is other:
+            return True
+        kind = other._kind
+        play = self._kind.as_of(self._play, kind.spec)
+        return (
+            play is not None
+            and play[:2] == other._play[:2]
             and (self.level, self.key, self.event) == (other.level, other.key, other.event)
             and self.crowd == other.crowd
-            and np.array_equal(
-                self._kind.encode(self._play), other._kind.encode(other._play), equal_nan=True
-            )
+            and np.array_equal(kind.encode(play), kind.encode(other._play), equal_nan=True)
         )
 
     def to_list(self) -> list[Any]:
@@ -117,20 +120,20 @@ class Forecast:
         level = checks.whole("level", stored[1], 0, len(kind.spec.levels) - 1)
         numbers = [np.nan if v is None else checks.number("play", v) for v in stored[3]]
         played = kind.decode(numbers, level)
-        weights = (played[2], 1 - played[2]) if kind.pairs else played[1]
-        drawn = checks.whole("drawn", stored[2], 0, len(weights) - 1)
-        if not weights[drawn] > 0:
-            checks.refuse("drawn", "be a point of positive weight", drawn)
+        drawn = kind.check_drawn(stored[2], played)
         more = len(stored) == 6
         name, crowd = stored[4:] if more else (None, 0)
         event = None if name is None and crowd else event_name(key_of(name)) if more else None
         ticket = cls(kind, level, (number, drawn, *played), key, event)
-        ticket.crowd = checks.whole("crowd", crowd, 0, number if kind.spec.models else 0)
+        ticket.crowd = checks.whole("crowd", crowd, 0, number if kind.spec.hears else 0)
         return ticket
 
     def __repr__(self) -> str:
-        grid = self._kind.points(self.level)
-        support = zip(*self._kind.support(self._play), strict=True)
-        parts = ", ".join(f"{np.array2string(grid[i], precision=4)}: {w:.4g}" for i, w in support)
         event = "" if self.event is None else f", event={self.event!r}"
+        if self._kind.vectors:
+            return (
+                f"Forecast(id={self.id}{event}, issued={self.issued!r}, declared={self.declared})"
+            )
+        support = zip(*self._kind.shown(self._play, self.level), strict=True)
+        parts = ", ".join(f"{np.array2string(p, precision=4)}: {w:.4g}" for p, w in support)
         return f"Forecast(id={self.id}{event}, issued={self.issued!r}, distribution={{{parts}}})"
