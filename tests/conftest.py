@@ -16,7 +16,7 @@ os.environ["FULLSWAP_QUIET"] = "1"  # what tests read on standard error is not a
 from hypothesis import settings  # noqa: E402
 
 # No deadline: the first call of a kernel compiles it.
-settings.register_profile("fullswap", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("fullswap", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("fullswap")
 
 

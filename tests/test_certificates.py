@@ -13,7 +13,6 @@ from fullswap import (
     FullSwapLearner,
     LossClass,
     MulticlassForecaster,
-    OneVsRest,
     Recalibrator,
 )
 from fullswap.certificates import Quantity, Subject
@@ -206,7 +205,8 @@ def test_noise_is_what_calibrated_forecasts_show_by_chance():
     "forecaster",
     [
         Forecaster(50), Forecaster(), Forecaster(50, loss="log"), Forecaster(50, step=0.25),
-        MulticlassForecaster(3, 50), Recalibrator(), Recalibrator(models=2), OneVsRest(3),
+        MulticlassForecaster(3, 50), Recalibrator(), Recalibrator(models=2),
+        MulticlassForecaster(9), MulticlassForecaster(9, 50, drawn=True), Recalibrator(classes=9),
     ],
 )  # fmt: skip
 def test_before_the_first_outcome(forecaster):
@@ -241,15 +241,6 @@ def test_explanations_say_grid_reason_and_points():
     assert "Guaranteed for 10,000 events: at most" in text and "percentage points off" in text
     assert "finer from a total weight of" in Forecaster().explain()
     assert "Too few events" in Forecaster(1, step=0.05).explain()
-
-
-def test_one_against_the_rest_promises_nothing_and_says_what_to_ask():
-    forecaster = OneVsRest(4, Forecaster(200, seed=1))
-    forecaster.run(np.arange(200) % 4)
-    assert forecaster.guarantee is None
-    text = str(forecaster.certificate())
-    assert "nothing is guaranteed." in text and "certificates()" in text and "chance alone" in text
-    assert forecaster.certificates()[1].decision(0.3).guaranteed is not None
 
 
 def test_a_run_above_its_average_says_so():

@@ -132,7 +132,7 @@ def test_the_absent_minded_cannot_leave_later():
 
 def test_too_many_strategies_to_list(monkeypatch):
     monkeypatch.setattr(trees, "_LISTED", 30)
-    with pytest.raises(ValueError, match=r"^text: player 1 \(A\) has imperfect recall and more"):
+    with pytest.raises(ValueError, match=r"^text, line 1, column 1: player 1 \(A\) has imperfect"):
         parse(FORGETFUL)
 
 

@@ -37,7 +37,6 @@ _HOMES = {
     "Monitor": "fullswap.checking.monitor",
     "MonitorBank": "fullswap.checking.monitor_bank",
     "MulticlassForecaster": "fullswap.forecasting",
-    "OneVsRest": "fullswap.forecasting",
     "Recalibrator": "fullswap.forecasting",
     "Record": "fullswap.base.records",
     "check": "fullswap.checking",

@@ -95,7 +95,7 @@ def warm_up(
     return WarmUp(None if folder is None else str(folder), temporary, compiled, seconds)
 
 
-def _use(forecaster: Any, given: tuple[Any, ...], *columns: Any) -> None:
+def _use(forecaster: Any, given: tuple[Any, ...], *columns: Any, **more: Any) -> None:
     """One event, a run, a run with late outcomes, and the same for many streams."""
     from fullswap.forecasting import Bank
 
@@ -103,12 +103,12 @@ def _use(forecaster: Any, given: tuple[Any, ...], *columns: Any) -> None:
     forecaster.predict(*given)
     forecaster.update(1)
     known = np.arange(EVENTS) + 2
-    forecaster.run(*columns)
-    forecaster.run(*columns, known=known)
+    forecaster.run(*columns, **more)
+    forecaster.run(*columns, known=known, **more)
     keys = np.arange(EVENTS) % 2
-    bank.run(keys, *columns)
-    bank.run(keys, *columns, threads=2)
-    bank.run(keys, *columns, known=known)
+    bank.run(keys, *columns, **more)
+    bank.run(keys, *columns, threads=2, **more)
+    bank.run(keys, *columns, known=known, **more)
 
 
 def _two_classes() -> None:
@@ -129,11 +129,27 @@ def _recalibration() -> None:
     _use(Recalibrator(seed=0), (0.3,), np.full(EVENTS, 0.3), _outcomes(2))
 
 
+def _groups() -> None:
+    from fullswap.forecasting import Recalibrator
+
+    groups = ["one", "other"] * (EVENTS // 2)
+    recalibrator = Recalibrator(groups=["one", "other"], seed=0)
+    _use(recalibrator, (0.3,), np.full(EVENTS, 0.3), _outcomes(2), groups=groups)
+
+
 def _recalibration_of_three() -> None:
     from fullswap.forecasting import Recalibrator
 
     shares = np.tile(SHARES, (EVENTS, 1))
     _use(Recalibrator(classes=3, seed=0), (SHARES,), shares, _outcomes(3))
+
+
+def _many_classes() -> None:
+    from fullswap.forecasting import MulticlassForecaster, Recalibrator
+
+    _use(MulticlassForecaster(9, seed=0), (), _outcomes(9))
+    shares = np.full(9, 1 / 9)
+    _use(Recalibrator(classes=9, seed=0), (shares,), np.tile(shares, (EVENTS, 1)), _outcomes(9))
 
 
 def _checks() -> None:
@@ -155,9 +171,12 @@ def _monitors() -> None:
 
 def _games() -> None:
     from fullswap.games import solve, zoo
+    from fullswap.games.nash import Paths
 
-    for method in ("matching", "optimistic", "weights", "oracle"):
+    for method in ("matching", "optimistic", "weights", "oracle", "lemke-howson"):
         solve(zoo.ring(7), 0.1, method)
+    path = Paths(zoo.ring(7).table([np.arange(7)] * 2)).start(0)
+    path.advance(1)  # stopped on the way, it calculates its inverses anew
 
 
 def _outcomes(classes: int) -> Any:
@@ -167,8 +186,10 @@ def _outcomes(classes: int) -> Any:
 STEPS: dict[str, Callable[[], None]] = {
     "forecasts of two classes": _two_classes,
     "recalibration of two classes": _recalibration,
+    "recalibration in groups": _groups,
     "forecasts of three classes": _three_classes,
     "recalibration of three classes": _recalibration_of_three,
+    "many classes": _many_classes,
     "checks": _checks,
     "monitors": _monitors,
     "games": _games,

@@ -13,6 +13,7 @@ import numpy as np
 from fullswap import Forecaster, MulticlassForecaster, Recalibrator
 from fullswap.kernels import line
 from fullswap.kernels.columns import LEARNT, LEVEL
+from fullswap.kernels.group_advice import G_ROUNDS, SUMS
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,16 @@ class Maker:
     arguments: dict = field(default_factory=dict)
     classes: int = 2
     models: int = 0
+    groups: tuple = ()
 
     def __call__(self, seed=0, **more):
         """A fresh forecaster; ``more`` overrides."""
         return self.cls(**{**self.arguments, "seed": seed, **more})
+
+    @property
+    def drawn(self):
+        """Whether a seed matters: all but vectors that are issued as they are."""
+        return self.classes <= 8 or self.arguments.get("drawn", False)
 
     @property
     def vector(self):
@@ -47,38 +54,50 @@ class Maker:
             outcomes[blurred] = rng.dirichlet(np.ones(k), size=int(blurred.sum()))
         else:
             outcomes = np.where(blurred, rng.random(events), labels)
+        groups = None
+        if self.groups:  # their own numbers: other logs stay what they were
+            member = np.random.default_rng((seed, 1)).random((events, len(self.groups))) < 0.3
+            groups = [[name for name, own in zip(self.groups, row, strict=True) if own]
+                      for row in member]  # fmt: skip
         if not self.models:
-            return Log(None, outcomes)
+            return Log(None, outcomes, groups)
         claims = rng.dirichlet(np.ones(k), (events, self.models))
         if self.models > 1:
             claims[rng.random((events, self.models)) < 0.3] = np.nan
             claims[:, 0] = 1 / k  # someone is always there
         if k == 2:
             claims = claims[:, :, 0]
-        return Log(claims[:, 0] if self.models == 1 else claims, outcomes)
+        return Log(claims[:, 0] if self.models == 1 else claims, outcomes, groups)
 
 
 @dataclass(frozen=True)
 class Log:
-    """Events in order: contexts (None where a forecaster takes none) and outcomes."""
+    """Events in order: contexts (None where a forecaster takes none), outcomes, names of groups."""
 
     contexts: np.ndarray | None
     outcomes: np.ndarray
+    groups: list | None = None
 
     def __len__(self):
         return len(self.outcomes)
 
     def predict(self, forecaster, t, event=None):
-        return forecaster.predict(*self._context(t), event=event)
+        return forecaster.predict(*self._context(t), event=event, **self._group(t))
 
     def peek(self, forecaster, t):
-        return forecaster.peek(*self._context(t))
+        return forecaster.peek(*self._context(t), **self._group(t))
 
     def run(self, forecaster, part=slice(None), weights=None, **more):
         """The events of this slice at once."""
         contexts = () if self.contexts is None else (self.contexts[part],)
         own = None if weights is None else weights[part]
-        return forecaster.run(*contexts, self.outcomes[part], own, **more)
+        return forecaster.run(*contexts, self.outcomes[part], own, **self.more(part), **more)
+
+    def more(self, part=slice(None)):
+        """What else comes with these events, by name: their groups, where there are such."""
+        if self.groups is None:
+            return {}
+        return {"groups": [self.groups[t] for t in np.arange(len(self))[part].tolist()]}
 
     def loop(self, forecaster, part=slice(None), weights=None):
         """The same, one after the other: what was forecast."""
@@ -89,9 +108,15 @@ class Log:
             forecaster.update(self.outcomes[t], weight=weight)
         return shown
 
+    def _group(self, t):
+        return {} if self.groups is None else {"groups": self.groups[t]}
+
     def _context(self, t):
         return () if self.contexts is None else (self.contexts[t],)
 
+
+GROUPS = ("north", 7, ("night", True))
+"""Names of groups, of every sort."""
 
 MAKERS = {
     "binary": Maker(Forecaster, {"horizon": 60}),
@@ -116,6 +141,8 @@ MAKERS = {
     "3 classes, distributions": Maker(
         MulticlassForecaster, {"classes": 3, "feedback": "distribution", "max_weight": 2.0}, 3
     ),
+    "12 classes": Maker(MulticlassForecaster, {"classes": 12, "max_weight": 2.0}, 12),
+    "12 classes, drawn": Maker(MulticlassForecaster, {"classes": 12, "drawn": True}, 12),
     "recalibrator": Maker(Recalibrator, {}, models=1),
     "recalibrator, growing": Maker(Recalibrator, {"step": None}, models=1),
     "recalibrator, horizon": Maker(Recalibrator, {"step": None, "horizon": 500}, models=1),
@@ -123,18 +150,37 @@ MAKERS = {
     "recalibrator, distributions": Maker(
         Recalibrator, {"step": None, "models": 2, "feedback": "distribution"}, models=2
     ),
+    "recalibrator, groups": Maker(
+        Recalibrator, {"models": 2, "groups": GROUPS}, models=2, groups=GROUPS
+    ),
+    "binary, groups": Maker(
+        Forecaster, {"feedback": "distribution", "groups": GROUPS}, groups=GROUPS
+    ),
     "recalibrator, 3 classes": Maker(Recalibrator, {"step": 0.2, "classes": 3}, 3, 1),
     "recalibrator, 5 classes": Maker(Recalibrator, {"step": 0.25, "classes": 5}, 5, 1),
+    "recalibrator, 9 classes": Maker(Recalibrator, {"classes": 9, "models": 2}, 9, 2),
     "recalibrator, 3 classes, models": Maker(
         Recalibrator, {"step": 0.25, "classes": 3, "models": 2, "feedback": "distribution"}, 3, 2
     ),
 }
 """Forecasters of one stream; those of several streams or several parts join here."""
 
+ON_GRIDS = {name: maker for name, maker in MAKERS.items() if maker.classes <= 8}
+"""Those whose forecasts are distributions over grid points, which learn alone."""
+CERTAIN = {name: maker for name, maker in MAKERS.items() if not maker.arguments.get("drawn")}
+"""Those whose guarantees hold in every run with feedback "distribution"."""
+
 
 def row_of(forecaster):
     """The row of its stream."""
     return forecaster._stream.row
+
+
+def rounds_of_groups(forecaster):
+    """Places of a row where events of groups are counted."""
+    kind = kind_behind(forecaster)
+    first = kind.base - SUMS * kind.spec.groups
+    return range(first + G_ROUNDS, kind.base, SUMS)
 
 
 def nbytes_of(forecaster):

@@ -30,13 +30,16 @@ def test_a_run_with_events_is_that_of_each_stream_alone(maker):
     outcomes_by_stream(log, names, picks, weights)
     bank = Bank(maker(seed=5))
     bank.predict(keys[-2:], *(() if log.contexts is None else (log.contexts[-2:],)),
+                 **log.more(slice(-2, None)),
                  event=names[-2:])  # fmt: skip
     others = {key: bank[key] for key in bank}
     others.update({key: bank.blank(key) for key in KEYS if key not in others})
-    record = bank.run(keys, *columns_of(log), sample_weight=weights, event=names)
+    record = bank.run(keys, *columns_of(log), sample_weight=weights, event=names, **log.more())
     for k, key in enumerate(KEYS):
         own = np.flatnonzero(picks == k)
-        run = others[key].run(*columns_of(log, own), weights[own], event=[names[t] for t in own])
+        run = others[key].run(
+            *columns_of(log, own), weights[own], event=[names[t] for t in own], **log.more(own)
+        )
         np.testing.assert_array_equal(run.issued, record.issued[own])
         np.testing.assert_array_equal(run.mean, record.mean[own])
     assert_streams_equal(bank, others)
@@ -51,7 +54,9 @@ def test_single_events_and_restarts(maker):
     others = {key: bank.blank(key) for key in KEYS}
     for t in range(60):
         part = slice(t, t + 1)
-        (ticket,) = bank.predict(keys[part], *(c[part] for c in contexts), event=names[part])
+        (ticket,) = bank.predict(
+            keys[part], *(c[part] for c in contexts), event=names[part], **log.more(part)
+        )
         other = log.predict(others[keys[t]], t, names[t])
         np.testing.assert_array_equal(ticket.issued, other.issued)
         assert ticket.event == names[t]

@@ -55,21 +55,23 @@ def test_any_number_of_threads_gives_the_same_bits(maker):
     keys = skewed(len(log))
     weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], len(log))
     straight = Bank(maker(seed=5))
-    record = in_order(straight, keys, *columns_of(log), sample_weight=weights)
-    again = in_order(straight, keys, *columns_of(log))
+    record = in_order(straight, keys, *columns_of(log), sample_weight=weights, **log.more())
+    again = in_order(straight, keys, *columns_of(log), **log.more())
     for threads in (1, 2, 3, 7):
         bank = Bank(maker(seed=5))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(grouped, "LARGE", 1)  # with one thread too stream by stream
-            first = bank.run(keys, *columns_of(log), sample_weight=weights, threads=threads)
-            second = bank.run(keys, *columns_of(log), threads=threads)
+            first = bank.run(
+                keys, *columns_of(log), sample_weight=weights, threads=threads, **log.more()
+            )
+            second = bank.run(keys, *columns_of(log), threads=threads, **log.more())
         assert_same_record(first, record)
         assert_same_record(second, again)
         assert bank.to_json() == straight.to_json()
     key = int(keys[0])
     alone, own = bank.blank(key), keys == key
-    alone.run(*columns_of(log, own), weights[own])
-    alone.run(*columns_of(log, own))
+    alone.run(*columns_of(log, own), weights[own], **log.more(own))
+    alone.run(*columns_of(log, own), **log.more(own))
     np.testing.assert_array_equal(plain_row(alone), plain_row(bank[key]))
 
 
@@ -79,10 +81,10 @@ def test_streams_with_forecasts_that_wait_are_run_beside_the_others(maker):
     keys = skewed(len(log), 2)
     banks = Bank(maker(seed=2)), Bank(maker(seed=2))
     contexts = () if log.contexts is None else (log.contexts[:6],)
-    tickets = [bank.predict(keys[:6], *contexts) for bank in banks]
+    tickets = [bank.predict(keys[:6], *contexts, **log.more(slice(6))) for bank in banks]
     records = [
-        in_order(banks[0], keys, *columns_of(log)),
-        banks[1].run(keys, *columns_of(log), threads=3),
+        in_order(banks[0], keys, *columns_of(log), **log.more()),
+        banks[1].run(keys, *columns_of(log), threads=3, **log.more()),
     ]
     assert_same_record(*records)
     assert banks[0].to_json() == banks[1].to_json() and len(banks[1].pending) == 6

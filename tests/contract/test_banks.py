@@ -42,11 +42,11 @@ def test_each_stream_is_a_forecaster_of_its_own(maker):
     keys, picks = keys_for(len(log))
     weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0], len(log))
     bank = Bank(maker(seed=5))
-    record = bank.run(keys, *columns_of(log), sample_weight=weights)
+    record = bank.run(keys, *columns_of(log), sample_weight=weights, **log.more())
     for k, key in enumerate(KEYS):
         own = picks == k
         alone = bank.blank(key)
-        run = alone.run(*columns_of(log, own), weights[own])
+        run = alone.run(*columns_of(log, own), weights[own], **log.more(own))
         np.testing.assert_array_equal(run.issued, record.issued[own])
         np.testing.assert_array_equal(run.mean, record.mean[own])
         np.testing.assert_array_equal(plain_row(alone), plain_row(bank[key]))
@@ -64,13 +64,13 @@ def test_runs_in_parts_forecasts_that_wait_and_restarts_change_nothing(maker):
     waiting = []
     for begin in range(0, 300, 60):
         part = slice(begin, begin + 50)
-        bank.run(keys[part], *columns_of(log, part), record=begin % 120 == 0)
+        bank.run(keys[part], *columns_of(log, part), record=begin % 120 == 0, **log.more(part))
         for k, key in enumerate(KEYS):
             own = np.flatnonzero(picks[part] == k) + begin
-            others[key].run(*columns_of(log, own))
+            others[key].run(*columns_of(log, own), **log.more(own))
         late = slice(begin + 50, begin + 60)
         contexts = () if log.contexts is None else (log.contexts[late],)
-        tickets = bank.predict(keys[late], *contexts)
+        tickets = bank.predict(keys[late], *contexts, **log.more(late))
         for t, ticket in zip(range(begin + 50, begin + 60), tickets, strict=True):
             other = log.predict(others[keys[t]], t)
             np.testing.assert_array_equal(ticket.issued, other.issued)
@@ -92,7 +92,7 @@ def test_what_is_refused_changes_nothing(maker):
     log = maker.log(40, 5)
     keys, _ = keys_for(len(log))
     bank = Bank(maker(seed=1))
-    bank.run(keys, *columns_of(log))
+    bank.run(keys, *columns_of(log), **log.more())
     contexts = () if log.contexts is None else (log.contexts[:3],)
     tickets = bank.predict(keys[:3], *contexts)
     before = bank.to_json()

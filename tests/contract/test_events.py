@@ -10,6 +10,7 @@ from numpy.random import Generator, Philox
 
 from contract.makers import (
     MAKERS,
+    ON_GRIDS,
     column,
     described,
     draws_of,
@@ -37,10 +38,11 @@ from fullswap.kernels.columns import (
 
 seeds = st.integers(0, 10_000)
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
+on_grids = pytest.mark.parametrize("maker", ON_GRIDS.values(), ids=ON_GRIDS)
 few = settings(max_examples=8)
 MEANS = [
     name
-    for name, maker in MAKERS.items()
+    for name, maker in ON_GRIDS.items()
     if not maker.models and not {"loss", "step"} & maker.arguments.keys()
 ]
 """Those whose points recommend running means, neither steps of a gradient nor averaged logits."""
@@ -142,7 +144,7 @@ def test_n_copies_of_a_forecast_are_one_update_of_running_means(name, seed, copi
         assert often.rounds == once.rounds - 1 + copies
 
 
-@every
+@on_grids
 @few
 @given(settings_of(), seeds, st.permutations(range(4)))
 def test_events_may_be_resolved_in_any_order(maker, own, seed, order):
@@ -164,7 +166,7 @@ def test_events_may_be_resolved_in_any_order(maker, own, seed, order):
     assert forecaster.pending == other.pending == ()
 
 
-@every
+@on_grids
 @few
 @given(settings_of(), seeds)
 def test_an_event_counts_once(maker, own, seed):
@@ -193,7 +195,7 @@ def test_an_event_counts_once(maker, own, seed):
 # --- the draw ----------------------------------------------------------------------------------
 
 
-@every
+@on_grids
 @few
 @given(settings_of(), seeds)
 def test_forecasts_of_an_event_draw_with_the_number_of_its_oldest(maker, own, seed):
@@ -285,8 +287,8 @@ def test_kernels_are_told_how_many_other_events_wait(maker, monkeypatch):
     forecaster.resolve("first", log.outcomes[0])
     forecaster.update(log.outcomes[0], forecaster.pending[1])
     forecaster.resolve("second", log.outcomes[0], 0.5)
-    # with models also what waited when a forecast was made
-    later = [2, 2, 3] if forecaster.spec.models else [2, 2, 2]
+    # with experts also what waited when a forecast was made
+    later = [2, 2, 3] if forecaster.spec.hears else [2, 2, 2]
     assert crowds == [4, 4, 4, 3, *later]
     run = type(forecaster._stream.rows).run
 

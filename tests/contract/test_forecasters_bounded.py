@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.makers import MAKERS, column, kind_behind, nbytes_of, row_of
+from contract.makers import CERTAIN, MAKERS, ON_GRIDS, column, kind_behind, nbytes_of, row_of
 from fullswap import Forecaster, Recalibrator
 from fullswap.certificates.words import sums
-from fullswap.forecasting import OneVsRest, OnlineForecasting
+from fullswap.forecasting import OnlineForecasting
 from fullswap.kernels.columns import LEVEL
 
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
+on_grids = pytest.mark.parametrize("maker", ON_GRIDS.values(), ids=ON_GRIDS)
+certain = pytest.mark.parametrize("maker", CERTAIN.values(), ids=CERTAIN)
 few = settings(max_examples=8)
 seeds = st.integers(0, 10_000)
 
@@ -160,7 +162,7 @@ def test_bad_settings_are_refused(maker, arguments, named):
 # --- guarantees -------------------------------------------------------------------------------
 
 
-@every
+@certain
 @few
 @given(seeds)
 def test_what_is_guaranteed_is_kept_or_its_absence_explained(maker, seed):
@@ -192,7 +194,7 @@ def test_what_is_guaranteed_is_kept_or_its_absence_explained(maker, seed):
     assert known in forecaster.explain()
 
 
-@every
+@on_grids
 def test_draws_are_guaranteed_on_average_and_distributions_always(maker):
     log = maker.log(50, 2)
     for feedback in ("realised", "distribution"):
@@ -237,10 +239,6 @@ def test_memory_is_that_of_the_grid_and_not_of_the_run(maker):
 @every
 def test_the_interface_is_that_of_the_protocol(maker):
     assert isinstance(maker(seed=1), OnlineForecasting)
-
-
-def test_one_against_the_rest_has_it_too():
-    assert isinstance(OneVsRest(3, Forecaster(seed=1)), OnlineForecasting)
 
 
 def test_a_support_that_needs_room_is_not_late():

@@ -51,7 +51,7 @@ def test_a_late_log_in_parts_is_one_run(maker, own, seed, cuts, shared, data):
         columns = () if log.contexts is None else (log.contexts[part],)
         record = forecaster.run(
             *columns, log.outcomes[part], weights[part], event=names[part], known=local,
-            answers=answers,
+            answers=answers, **log.more(part),
         )  # fmt: skip
         return run_described(record)
 
@@ -69,13 +69,14 @@ def test_a_late_log_of_a_bank_in_parts_is_one_run(maker, own, seed, cuts, shared
     names = [t if name is None else f"event {name}" for t, name in enumerate(names)]
     whole, parts = Bank(maker(**own)), Bank(maker(**own))
     contexts = () if log.contexts is None else (log.contexts,)
-    more = {"sample_weight": weights, "known": known, "event": names}
+    more = {"sample_weight": weights, "known": known, "event": names, **log.more()}
     expected = run_described(whole.run(keys, *contexts, log.outcomes, **more))
 
     def run(bank, part, local, answers):
         record = bank.run(
             keys[part], *(column[part] for column in contexts), log.outcomes[part],
             sample_weight=weights[part], event=names[part], known=local, answers=answers,
+            **log.more(part),
         )  # fmt: skip
         return run_described(record)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contract.makers import MAKERS, described, run_described
 from contract.test_events import events_of, with_one_outcome
 from contract.test_forecasters import settings_of
-from fullswap import Bank, Forecaster, MulticlassForecaster, OneVsRest, Recalibrator
+from fullswap import Bank, Forecaster, MulticlassForecaster, Recalibrator
 
 seeds = st.integers(0, 10_000)
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
@@ -33,7 +33,9 @@ def one_by_one(forecaster, log, known, weights, names, keys=None):
                 tickets.append(log.predict(forecaster, now, names[now]))
             else:
                 context = () if log.contexts is None else (log.contexts[now : now + 1],)
-                tickets += forecaster.predict([keys[now]], *context, event=[names[now]])
+                tickets += forecaster.predict(
+                    [keys[now]], *context, event=[names[now]], **log.more([now])
+                )
     return [described(ticket) for ticket in tickets]
 
 
@@ -108,10 +110,10 @@ def test_a_late_run_of_a_bank_is_the_loop_to_the_last_bit(maker, own, seed, name
     looped, ran = Bank(maker(**own)), Bank(maker(**own))
     contexts = () if log.contexts is None else (log.contexts,)
     for bank in (looped, ran):
-        bank.predict(["south", "east"], *(part[:2] for part in contexts))
+        bank.predict(["south", "east"], *(part[:2] for part in contexts), **log.more(slice(2)))
     shown = one_by_one(looped, log, known, weights, names, keys)
     more = {"sample_weight": weights, "known": known, "event": names if named else None}
-    assert run_described(ran.run(keys, *contexts, log.outcomes, **more)) == shown
+    assert run_described(ran.run(keys, *contexts, log.outcomes, **more, **log.more())) == shown
     assert ran.to_json() == looped.to_json()
 
 
@@ -162,10 +164,12 @@ def test_long_late_runs_reach_finer_grids(name):
     keys = rng.integers(0, 5, rows).tolist()
     contexts = () if log.contexts is None else (log.contexts,)
     looped, ran = Bank(maker()), Bank(maker())
-    ran.run(keys, *contexts, log.outcomes, known=known)
+    ran.run(keys, *contexts, log.outcomes, known=known, **log.more())
     in_order(
         known,
-        lambda t: looped.predict([keys[t]], *(part[t : t + 1] for part in contexts)),
+        lambda t: looped.predict(
+            [keys[t]], *(part[t : t + 1] for part in contexts), **log.more([t])
+        ),
         lambda y, own: looped.update(own, [y]),
         log,
     )
@@ -192,20 +196,6 @@ def test_classes_may_be_absent_as_numbers_too():
     recalibrator = Recalibrator(classes=3, seed=1)
     recalibrator.run(np.full((3, 3), 1 / 3), [2, np.nan, 0], known=[3, 3, 3])
     assert [ticket.id for ticket in recalibrator.pending] == [1] and recalibrator.rounds == 2
-
-
-def test_one_vs_rest_takes_late_outcomes():
-    looped, ran = (OneVsRest(4, Forecaster(seed=3)) for _ in range(2))
-    outcomes, known = [0, 3, 1, 1, 2], [2, 5, 3, 9, 5]
-    ran.run(outcomes, known=known)
-    tickets = []
-    for now in range(6):
-        for t in range(now):
-            if known[t] == now:
-                looped.update(outcomes[t], tickets[t])
-        if now < 5:
-            tickets.append(looped.predict())
-    assert ran.to_json() == looped.to_json() and len(ran.pending) == 1
 
 
 @pytest.mark.parametrize(

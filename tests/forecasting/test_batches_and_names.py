@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from fullswap import Bank, Forecaster, MulticlassForecaster, OneVsRest, Recalibrator
+from fullswap import Bank, Forecaster, MulticlassForecaster, Recalibrator
 
 THREE = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1], [0.1, 0.1, 0.8]])
 
@@ -30,9 +32,9 @@ def refuse(forecaster, call, message):
         (lambda: Recalibrator(models=2, seed=1), THREE[:, :2], [0, 1, 1]),
         (lambda: Recalibrator(classes=3, seed=1), THREE, [2, 0, 1]),
         (lambda: Recalibrator(classes=3, models=2, seed=1), np.stack([THREE, THREE], 1), [2, 0, 1]),
-        (lambda: OneVsRest(3, Recalibrator(seed=1)), THREE, [2, 0, 1]),
+        (lambda: Recalibrator(classes=3, calibration="classwise", seed=1), THREE, [2, 0, 1]),
     ],
-    ids=["yes or no", "two models", "classes", "classes of two models", "one against the rest"],
+    ids=["yes or no", "two models", "classes", "classes of two models", "class by class"],
 )
 def test_a_batch_is_one_by_one(make, p, outcomes):
     at_once, single = make(), make()
@@ -85,7 +87,7 @@ def test_an_event_that_was_forecast_once_is_its_own_id():
 
 
 def test_an_event_that_was_forecast_twice_is_resolved():
-    forecaster = OneVsRest(3, Forecaster(seed=1))
+    forecaster = MulticlassForecaster(9, seed=1)
     for _ in range(2):
         forecaster.predict(event="game")
     refuse(forecaster, lambda: forecaster.update(1, "game"), "has 2 that wait: give event='game'")
@@ -125,10 +127,13 @@ LABELS = ["home", "tie", "away"]
     [
         (MulticlassForecaster, ()),
         (lambda classes, **more: Recalibrator(classes=classes, **more), (THREE,)),
-        (lambda classes, seed: OneVsRest(classes, Forecaster(seed=seed)), ()),
-        (lambda classes, seed: OneVsRest(classes, Recalibrator(seed=seed)), (THREE,)),
+        (partial(MulticlassForecaster, calibration="classwise"), ()),
+        (
+            lambda classes, seed: Recalibrator(classes=classes, calibration="classwise", seed=seed),
+            (THREE,),
+        ),
     ],
-    ids=["forecaster", "recalibrator", "one against the rest", "recalibrated one by one"],
+    ids=["forecaster", "recalibrator", "class by class", "recalibrated class by class"],
 )
 def test_classes_by_name_are_classes_by_number(make, own):
     named, numbered = make(LABELS, seed=1), make(3, seed=1)
@@ -168,19 +173,18 @@ def test_yes_and_no_may_have_names():
 
 
 def test_a_new_class_has_a_name_where_the_others_do():
-    forecaster = OneVsRest(["a", "b"], Forecaster(seed=1))
+    forecaster = Recalibrator(classes=["a", "b", "c"], calibration="classwise", seed=1)
     refuse(forecaster, forecaster.add_class, "label must be given exactly where")
     refuse(forecaster, lambda: forecaster.add_class("b"), "different texts or numbers")
-    forecaster.add_class("c")
-    forecaster.run(["c", "a"])
-    assert forecaster.labels == ("a", "b", "c")
+    forecaster.add_class("d")
+    forecaster.run([[0.1, 0.2, 0.3, 0.4]] * 2, ["d", "a"])
+    assert forecaster.labels == ("a", "b", "c", "d")
 
 
 @pytest.mark.parametrize("classes", [["a"], ["a", "A "], ["a", None], "home", [["a"], ["b"]], 1.5])
 def test_names_that_cannot_tell_classes_apart_are_refused(classes):
-    for make in (MulticlassForecaster, OneVsRest):
-        with pytest.raises(ValueError, match="classes must be"):
-            make(classes)
+    with pytest.raises(ValueError, match="classes must be"):
+        MulticlassForecaster(classes)
 
 
 # --- columns of any kind --------------------------------------------------------------------------

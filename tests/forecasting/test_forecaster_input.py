@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from contract.makers import described
+from fullswap.base import checks
 from fullswap.forecasting import Forecaster, Recalibrator
 from fullswap.forecasting.base import FIELDS
 from fullswap.forecasting.state import pack, unpack
@@ -62,7 +63,7 @@ def test_horizons_that_are_none_are_refused(horizon, loss):
 
 
 def test_a_horizon_beyond_what_floats_count_is_refused():
-    Forecaster(2**53)
+    assert checks.horizon(2**53) == 2**53
     for horizon in (2**53 + 1, 10**400):
         with pytest.raises(ValueError, match=f"horizon must be at most {2**53}"):
             Forecaster(horizon)

@@ -299,8 +299,9 @@ def test_a_stable_stream_is_learnt():
 
 def test_rounds_without_a_fixed_point_fall_back_on_a_stationary_distribution(monkeypatch):
     rows = soft(stream(3, 300, seed=9), 3, seed=9)
-    for feedback in FEEDBACK:
-        kind = SimplexMeans(MulticlassForecaster(3, 300, feedback).spec)
+    specs = {feedback: MulticlassForecaster(3, 300, feedback).spec for feedback in FEEDBACK}
+    for feedback, spec in specs.items():
+        kind = SimplexMeans(spec)
         place = kind.kernel._fields.index("limit")
         kind._arguments = (*kind._arguments[:place], 0, *kind._arguments[place + 1 :])
         kind.widen(3)  # no search at all
@@ -331,9 +332,15 @@ def test_classes_must_be_a_whole_number(classes):
         MulticlassForecaster(classes)
 
 
-def test_too_many_classes_are_told_where_to_go():
-    with pytest.raises(ValueError, match=r"from 2 to 8.*\(OneVsRest takes more\), got 9"):
-        MulticlassForecaster(9)
+def test_more_classes_than_a_grid_has_are_calibrated_one_by_one():
+    assert MulticlassForecaster(8).calibration == "full"
+    assert MulticlassForecaster(9).calibration == "classwise"
+    with pytest.raises(ValueError, match="from 2 to 1000.*got 1001"):
+        MulticlassForecaster(1001)
+    with pytest.raises(ValueError, match="calibration must be 'classwise' or None for more than 8"):
+        MulticlassForecaster(9, calibration="full")
+    with pytest.raises(ValueError, match="drawn must be False but for calibration='classwise'"):
+        MulticlassForecaster(5, drawn=True)
 
 
 BAD_OUTCOMES = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fullswap.base.records import Record
-from fullswap.forecasting import Forecaster, OneVsRest, Recalibrator
+from fullswap.forecasting import Recalibrator
 
 RECALIBRATORS = {
     "two classes": (lambda: Recalibrator(seed=1), 2, 1),
@@ -13,12 +13,9 @@ RECALIBRATORS = {
     "three classes": (lambda: Recalibrator(0.05, classes=3, seed=1), 3, 1),
     "classes and models": (lambda: Recalibrator(0.25, classes=4, models=2, seed=1), 4, 2),
     "in distribution": (lambda: Recalibrator(0.1, feedback="distribution", seed=1), 2, 1),
-}
-ONE_VS_REST = {
-    "one against the rest": (lambda: OneVsRest(7, Recalibrator(seed=1)), 7, 1),
-    "two against each other": (lambda: OneVsRest(2, Recalibrator(seed=1)), 2, 1),
-    "growing, one against the rest": (lambda: OneVsRest(3, Recalibrator(None, seed=1)), 3, 1),
-    "models, one against the rest": (lambda: OneVsRest(3, Recalibrator(models=2, seed=1)), 3, 2),
+    "many classes": (lambda: Recalibrator(classes=11, seed=1), 11, 1),
+    "many classes and models": (lambda: Recalibrator(classes=9, models=2, seed=1), 9, 2),
+    "many classes, drawn": (lambda: Recalibrator(classes=9, drawn=True, seed=1), 9, 1),
 }
 
 
@@ -33,11 +30,11 @@ def events(classes, models, count, vectors, seed=0):
     return p, rng.integers(0, classes, count)
 
 
-@pytest.fixture(params=[*RECALIBRATORS, *ONE_VS_REST])
+@pytest.fixture(params=RECALIBRATORS)
 def case(request):
     """A forecaster that has seen 300 events, and the p of 40 others."""
-    make, classes, models = {**RECALIBRATORS, **ONE_VS_REST}[request.param]
-    vectors = classes > 2 or request.param in ONE_VS_REST
+    make, classes, models = RECALIBRATORS[request.param]
+    vectors = classes > 2
     forecaster = make()
     forecaster.run(*events(classes, models, 300, vectors), record=False)
     return forecaster, events(classes, models, 40, vectors, seed=1)[0]
@@ -78,10 +75,8 @@ def test_a_row_is_forecast_alone_as_among_others(case):
 def test_bad_p_is_refused():
     with pytest.raises(ValueError, match=r"p must lie in \[0, 1\], got 2.0"):
         Recalibrator().peek_many([0.5, 2.0])
-    with pytest.raises(ValueError, match=r"p must have shape \(T, 3\)"):
-        OneVsRest(3, Recalibrator()).peek_many([0.5, 0.5])
-    with pytest.raises(ValueError, match="p must be left out"):
-        OneVsRest(3, Forecaster()).peek_many([[0.2, 0.3, 0.5]])
+    with pytest.raises(ValueError, match=r"p must have shape \(T, 9\)"):
+        Recalibrator(classes=9).peek_many([0.5, 0.5])
 
 
 def test_draws_of_a_record_have_the_law_of_its_mixtures():
@@ -109,36 +104,45 @@ def test_draws_where_shares_are_rounded_down():
 
 
 def test_a_class_added_at_once_was_there_from_the_beginning():
-    added = OneVsRest(2, Recalibrator(seed=1))
+    added = Recalibrator(classes=9, seed=1)
     added.add_class()
-    assert added.classes == 3
-    assert added.to_json() == OneVsRest(3, Recalibrator(seed=1)).to_json()
+    assert added.classes == 10
+    assert added.to_json() == Recalibrator(classes=10, seed=1).to_json()
 
 
-def test_a_class_added_later_learns_from_then_on():
-    grown = OneVsRest(2, Recalibrator(feedback="distribution", seed=1))
-    p, y = events(2, 1, 50, vectors=True)
+def test_a_class_added_later_changes_nothing_so_far():
+    grown = Recalibrator(classes=9, models=2, seed=1)
+    p, y = events(9, 2, 60, vectors=True)
     grown.run(p, y)
+    before = grown.certificates()
+    grown.predict(p[0], event="waits")
     grown.add_class()
-    p, y = events(3, 1, 80, vectors=True, seed=1)
+    for old, new in zip(before, grown.certificates(), strict=True):
+        assert (new.rounds, new.against) == (old.rounds, old.against)
+        assert new.measured == pytest.approx(old.measured, abs=1e-12)
+        assert new.after_the_fact == pytest.approx(old.after_the_fact, abs=1e-12)
+    (waits,) = grown.pending
+    assert waits.mean.shape == (10,) and waits.mean[9] == 0.0
+    grown.update(9, "waits")
+    p, y = events(10, 2, 80, vectors=True, seed=1)
     grown.run(p, y)
-    alone = Recalibrator(feedback="distribution")
-    alone.run(p[:, 0, 2], y == 2)
-    assert [part.rounds for part in grown.certificates()] == [130, 130, 80]
-    late, expected = grown.certificates()[2], alone.certificate()
-    assert late.measured == pytest.approx(expected.measured)
-    assert late.guaranteed == pytest.approx(expected.guaranteed)
+    assert grown.certificate().rounds == 141
 
 
 def test_a_grown_forecaster_goes_on_after_a_restart():
-    grown = OneVsRest(2, Recalibrator(seed=1))
-    grown.run(*events(2, 1, 50, vectors=True))
+    grown = Recalibrator(classes=3, calibration="classwise", seed=1)
+    grown.run(*events(3, 1, 50, vectors=True))
     grown.add_class()
-    p, y = events(3, 1, 30, vectors=True, seed=1)
+    p, y = events(4, 1, 30, vectors=True, seed=1)
     grown.run(p, y)
     ticket = grown.predict(p[0, 0])
-    again = OneVsRest.from_json(grown.to_json())
+    again = Recalibrator.from_json(grown.to_json())
     for one in (grown, again):
         one.update(2, ticket.id)
         one.run(p, y)
     assert again.to_json() == grown.to_json()
+
+
+def test_classes_of_a_grid_are_not_added():
+    with pytest.raises(ValueError, match="calibration must be 'classwise' where classes are added"):
+        Recalibrator(classes=3).add_class()

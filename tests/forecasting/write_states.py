@@ -1,7 +1,8 @@
 """Write saved states of today's version, and what follows from them, to tests/states.
 
-Run once for a version of the state: ``python tests/forecasting/write_states.py``. Later versions
-read the same files, so what is written here is never to be written anew.
+Run once for a version of the state, and once more for makers that join it: ``python
+tests/forecasting/write_states.py``. Later versions read the same files, so what is written here is
+never written anew.
 """
 
 import json
@@ -12,7 +13,8 @@ STATES = Path(__file__).resolve().parents[1] / "states"
 KEPT = (
     "binary", "binary, anytime", "binary in steps", "log loss, anytime", "stationary, anytime",
     "binary, weights", "3 classes", "4 classes, anytime", "recalibrator", "recalibrator, growing",
-    "recalibrator, models", "recalibrator, 3 classes, models",
+    "recalibrator, models", "recalibrator, 3 classes, models", "recalibrator, groups",
+    "12 classes", "12 classes, drawn", "recalibrator, 9 classes",
 )  # fmt: skip
 """Names in ``contract.makers.MAKERS``."""
 
@@ -49,10 +51,12 @@ def write():
     folder = STATES / str(VERSION)
     folder.mkdir(parents=True, exist_ok=True)
     for name in KEPT:
+        path = folder / (name.replace(", ", "_").replace(" ", "_") + ".json")
+        if path.exists():
+            continue
         forecaster, log = story(name)
         content = {"maker": name, "state": json.loads(forecaster.to_json())}
         content["next"] = go_on(forecaster, log)
-        path = folder / (name.replace(", ", "_").replace(" ", "_") + ".json")
         path.write_text(json.dumps(content) + "\n")
 
 

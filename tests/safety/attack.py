@@ -19,7 +19,7 @@ from typing import Any
 
 import mutations
 import numpy as np
-from saved_states import MAKERS, context, in_the_middle, outcome, run
+from saved_states import MAKERS, context, groups, in_the_middle, outcome, run
 
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.guarantees import broken_conditions
@@ -87,10 +87,10 @@ def drive(forecaster: OnlineForecaster) -> None:
     text = forecaster.to_json()
     again = type(forecaster).from_json(text)
     demand(again.to_json() == text, "what is written is read back")
-    check_forecast(forecaster.peek(*context(forecaster, rng)))
+    check_forecast(forecaster.peek(*context(forecaster, rng), **groups(forecaster, rng)))
     demand(forecaster.to_json() == text, "peek changes nothing")
     for _ in range(3):
-        made = forecaster.predict(*context(forecaster, rng))
+        made = forecaster.predict(*context(forecaster, rng), **groups(forecaster, rng))
         check_forecast(made)
         demand(made.id not in waiting, "ids are new")
         repr(made), made.mean, made.issued

@@ -138,7 +138,9 @@ def spec_field(body: Body, rng: np.random.Generator) -> None:
 
 
 FIELDS: dict[str, list[Any]] = {
-    "kind": ["line", "chain", "simplex", "experts", "mesh"],
+    "kind": ["line", "chain", "simplex", "experts", "mesh", "groups"],
+    "groups": [0, 1, 2, 3, 4, 16, 17, 32, 1000, 1001, True],
+    "open_groups": [True, False, 1],
     "feedback": ["realised", "distribution"],
     "loss": ["squared", "log"],
     "ratio": [1.0, 1.0000000000000002, 1.5, 2.0, 1e6, 1e154, 1e308, 1],

@@ -30,8 +30,15 @@ MAKERS = {
     "experts": lambda: Recalibrator("10%", seed=14, feedback="distribution"),
     "experts, 3 models": lambda: Recalibrator("5%", models=3, seed=15, max_weight=2.0),
     "experts, growing": lambda: Recalibrator(None, seed=16, feedback="distribution"),
+    "groups": lambda: Recalibrator(
+        "10%", groups=["a", 7, ("c", 1)], seed=19, feedback="distribution"
+    ),
+    "groups, open": lambda: Forecaster(groups="open", seed=20, max_weight=2.0),
     "mesh": lambda: Recalibrator("20%", classes=3, seed=17, feedback="distribution"),
     "mesh, 2 models": lambda: Recalibrator("25%", classes=3, models=2, seed=18),
+    "classwise": lambda: MulticlassForecaster(9, seed=19, max_weight=2.0),
+    "classwise, drawn": lambda: MulticlassForecaster(9, seed=20, drawn=True),
+    "classwise, 2 models": lambda: Recalibrator(classes=9, models=2, seed=21),
 }  # fmt: skip
 
 
@@ -50,6 +57,16 @@ def context(forecaster: OnlineForecaster, rng: np.random.Generator) -> tuple:
     return (own[0] if spec.models == 1 else own,)  # with one axis more it would be many events
 
 
+def groups(forecaster: OnlineForecaster, rng: np.random.Generator) -> dict:
+    """The groups of an event, for forecasters with groups: of open ones more than fit at first."""
+    if not forecaster.spec.groups:
+        return {}
+    names = list(forecaster.groups)
+    if forecaster.spec.open_groups:
+        names = [f"group {k}" for k in range(18)]
+    return {"groups": [name for name in names if rng.random() < 0.2]}
+
+
 def outcome(forecaster: OnlineForecaster, rng: np.random.Generator) -> float | int:
     """Anything that may happen; between yes and no, too."""
     if forecaster.spec.classes > 2 or forecaster.spec.kind == "simplex":
@@ -63,7 +80,9 @@ def run(forecaster: OnlineForecaster, events: int, rng: np.random.Generator, **o
     outcomes = np.array([outcome(forecaster, rng) for _ in range(events)])
     weights = forecaster.max_weight * np.where(rng.random(events) < 0.9, 1.0, 0.25)
     own = () if not forecaster.spec.models else (np.array([each[0] for each in contexts]),)
-    forecaster.run(*own, outcomes, weights, **options)
+    members = [groups(forecaster, rng) for _ in range(events)]
+    more = {"groups": [each["groups"] for each in members]} if forecaster.spec.groups else {}
+    forecaster.run(*own, outcomes, weights, **more, **options)
 
 
 def in_the_middle(name: str, pending: bool) -> OnlineForecaster:
@@ -73,9 +92,11 @@ def in_the_middle(name: str, pending: bool) -> OnlineForecaster:
     events = int(starts[0]) - BEFORE_REFINEMENT if starts and starts[0] < 2000 else 150
     if pending:
         for _ in range(3):  # made on a coarser grid, where there is one
-            forecaster.predict(*context(forecaster, rng))
+            forecaster.predict(*context(forecaster, rng), **groups(forecaster, rng))
     run(forecaster, events, rng, record=False)
     if pending:
-        ids = [forecaster.predict(*context(forecaster, rng)).id for _ in range(3)]
+        made = [forecaster.predict(*context(forecaster, rng), **groups(forecaster, rng))
+                for _ in range(3)]  # fmt: skip
+        ids = [forecast.id for forecast in made]
         forecaster.update(outcome(forecaster, rng), ids[1], forecaster.max_weight)
     return forecaster

@@ -8,7 +8,7 @@ from interrupts import Stop, length_of
 from saved_states import MAKERS, context, in_the_middle, outcome
 from test_interrupts import assert_same, assert_sound
 
-from fullswap.forecasting import Bank, Forecaster, OneVsRest, Recalibrator
+from fullswap.forecasting import Bank, Forecaster, MulticlassForecaster, Recalibrator
 from fullswap.kernels.columns import CROWD, LEVEL, NEXT_ID
 from fullswap.online import loop
 
@@ -58,8 +58,10 @@ def test_a_resolution_interrupted_at_any_bytecode(name):
     stop_resolutions(start, outcome(start, np.random.default_rng(1)), 1)
 
 
-@pytest.mark.parametrize("make", [Forecaster, lambda seed: Recalibrator(None, seed=seed)])
-def test_a_resolution_that_refines_the_grid_in_the_middle_is_undone_too(make):
+@pytest.mark.parametrize(
+    ("make", "stride"), [(Forecaster, 5), (lambda seed: Recalibrator(None, seed=seed), 19)]
+)
+def test_a_resolution_that_refines_the_grid_in_the_middle_is_undone_too(make, stride):
     start = make(seed=1)
     rng = np.random.default_rng(2)
     level = int(start._stream.row[LEVEL])
@@ -68,7 +70,7 @@ def test_a_resolution_that_refines_the_grid_in_the_middle_is_undone_too(make):
     start.run(*own, np.zeros(int(begin) - 1), record=False)
     start.predict(*context(start, rng))
     start.update(1.0, weight=0.5)  # the grid is due when half of the event has been learnt
-    learnt = stop_resolutions(with_event(start, 4), 1.0, 5, forecasts=4)
+    learnt = stop_resolutions(with_event(start, 4), 1.0, stride, forecasts=4)
     assert int(learnt._stream.row[LEVEL]) > level
 
 
@@ -97,21 +99,21 @@ def test_a_stream_of_a_bank_goes_back_and_the_others_stay():
 
 
 def test_all_classes_of_an_event_or_none():
-    start = OneVsRest(3, Forecaster(seed=1))
-    start.run(np.arange(40) % 3)
+    start = MulticlassForecaster(9, seed=1)
+    start.run(np.arange(40) % 9)
     for _ in range(3):
         start.predict(event="game")
     text = start.to_json()
     whole = start.copy()
     length = length_of(lambda: whole.resolve("game", 2))
     for after in range(1, length + 1, 11):
-        other = OneVsRest.from_json(text)
+        other = MulticlassForecaster.from_json(text)
         Stop(after)(lambda: other.resolve("game", 2))  # noqa: B023
         assert other.to_json() in (text, whole.to_json())
     dropped = start.copy()
     length = length_of(lambda: dropped.drop(event="game"))
     for after in range(1, length + 1, 5):
-        other = OneVsRest.from_json(text)
+        other = MulticlassForecaster.from_json(text)
         Stop(after)(lambda: other.drop(event="game"))  # noqa: B023
         assert other.to_json() in (text, dropped.to_json())
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def line_of(c: Certificate) -> str:
     """Measured beside guaranteed in a few words."""
     if c.mass is not None and c.mass <= 0:
-        return f"{c.title}: no outcomes yet"
+        return f"{c.title}: no outcomes yet" + ("" if c.group is None else f" in group {c.group}")
     if c.points is None:
         head = f"{c.title} {sums(c.measured)} after {many(c.rounds, 'round')}"
     else:

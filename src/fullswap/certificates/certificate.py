@@ -24,7 +24,8 @@ from fullswap.theorems.decisions import Acting, Divergence
 
 IN_POINTS = (
     Quantity.L2_CALIBRATION_ERROR,
-    Quantity.SUM_OVER_CLASSES,
+    Quantity.CLASSWISE_ERROR,
+    Quantity.TOP_LABEL_ERROR,
     Quantity.KL_CALIBRATION_ERROR,
     Quantity.DISCRETISED_SWAP_REGRET,
 )
@@ -86,6 +87,8 @@ class Certificate:
     """The most that an event of weight 1 can add at all: 1, for vectors of probabilities 2."""
     brier: float | None = None
     """Total Brier score, beside an excess of it."""
+    group: str | None = None
+    """The group whose events it is about; None: all events."""
     about: str = ""
     """A last line: what else there is to know about what was measured."""
 
@@ -202,7 +205,7 @@ class Certificate:
         if self.table is None:
             raise ValueError(
                 "decisions must be about forecasts of yes-or-no events, got a certificate of the "
-                f"{self.title} (for one of several classes: OneVsRest, certificates()[k])"
+                f"{self.title}"
             )
         if not self.mass:
             raise ValueError("decisions must be about events with outcomes, got none so far")

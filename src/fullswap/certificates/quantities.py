@@ -15,7 +15,10 @@ class Quantity(StrEnum):
     KL_CALIBRATION_ERROR = "KL calibration error"
     EXCESS_BRIER = "total Brier score"
     """In excess of what ``Certificate.against`` names."""
-    SUM_OVER_CLASSES = "sum over the classes of their own l2 calibration error"
+    CLASSWISE_ERROR = "class-wise calibration error"
+    """Σ over classes and their soft bins of R²/W: see ``fullswap.theorems.classwise``."""
+    TOP_LABEL_ERROR = "top-label calibration error"
+    """The same over events in which the class was declared."""
 
 
 class Subject(StrEnum):
@@ -24,3 +27,5 @@ class Subject(StrEnum):
     PLAYED = ""
     ISSUED = "issued forecasts"
     DISTRIBUTIONS = "distributions"
+    VECTORS = "vectors"
+    """One for each event, and nothing is drawn."""

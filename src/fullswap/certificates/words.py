@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fullswap.certificates.quantities import Quantity, Subject
+from fullswap.theorems import LEDGER
 
 if TYPE_CHECKING:
     from fullswap.certificates.certificate import Certificate
@@ -22,6 +23,10 @@ CONDITIONS = {
         "reported do not depend on the draw for that event."
     ),
     Subject.DISTRIBUTIONS: "For the distributions, not for draws from them, and in every run.",
+    Subject.VECTORS: (
+        "For every sequence of outcomes, even if somebody sees each vector before: nothing is "
+        "drawn, and this is no average."
+    ),
 }
 ABOVE = (
     " This run is above what is guaranteed on average: bad luck with our own draws, or somebody "
@@ -33,11 +38,17 @@ OTHER_EVENTS = (
     "are learnt while it waits."
 )
 """Forecasts of one event share a draw, so what moves the forecaster meanwhile must not know it."""
+MEMBERS = {
+    True: " Nor may the groups to which it belongs: they are known before that draw.",
+    False: " The groups to which an event belongs are known before its forecast.",
+}
+"""What the guarantee of a group needs beside that, of draws and of distributions."""
 OFF = {
     Quantity.L2_CALIBRATION_ERROR: "",
     Quantity.KL_CALIBRATION_ERROR: "",
     Quantity.DISCRETISED_SWAP_REGRET: ", over and above rounding to the given steps",
-    Quantity.SUM_OVER_CLASSES: " before they are divided by their sum",
+    Quantity.CLASSWISE_ERROR: ", class by class and all classes together",
+    Quantity.TOP_LABEL_ERROR: " for the declared label",
 }
 """What "percentage points off" leaves out."""
 SWAPPED = {
@@ -55,6 +66,8 @@ SWAPPED = {
     ),
 }
 """What the regret of a learner is, and for whom its bound holds."""
+BY_CLASS = (Quantity.CLASSWISE_ERROR, Quantity.TOP_LABEL_ERROR)
+"""Quantities of many classes."""
 ALIKE = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
 """Quantities whose points are those of a single probability that is said all the time."""
 
@@ -64,7 +77,8 @@ def words_of(c: Certificate) -> str:
     if c.mass is None or c.quantity in (Quantity.FULL_SWAP_REGRET, Quantity.SWAP_REGRET):
         return "\n".join([*_swapped(c), *filter(None, [c.about])])
     if c.mass <= 0:
-        lines = ["No outcomes yet." if c.about else f"No outcomes yet: {c.title} [{c.theorem}]."]
+        none = "No outcomes yet" if c.group is None else f"No outcomes yet in group {c.group}"
+        lines = [f"{none}." if c.about else f"{none}: {c.title} [{c.theorem}]."]
     elif c.quantity == Quantity.EXCESS_BRIER:
         lines = [*_against_a_model(c), *_lateness(c), _sums(c)]
     else:
@@ -78,8 +92,11 @@ def words_of(c: Certificate) -> str:
 
 def conditions_of(c: Certificate) -> str:
     """What the bounds of a certificate are about, and what they need; "" for plain learners."""
-    shared = c.events is not None and c.subject == Subject.ISSUED
-    return CONDITIONS[c.subject] + (OTHER_EVENTS if shared else "")
+    issued = c.subject == Subject.ISSUED
+    # of the events of a group it is not known which were forecast several times
+    several = c.events is not None or (c.group is not None and not _each_counts_once(c))
+    words = CONDITIONS[c.subject] + (OTHER_EVENTS if issued and several else "")
+    return words + (MEMBERS[issued] if c.group is not None else "")
 
 
 def _swapped(c: Certificate) -> list[str]:
@@ -100,12 +117,14 @@ def counted(c: Certificate) -> str:
     Examples
     --------
     >>> from types import SimpleNamespace as Run
-    >>> counted(Run(rounds=1000, mass=1000.0, events=None))
-    '1,000 forecasts'
-    >>> counted(Run(rounds=1000, mass=10.0, events=10))
+    >>> counted(Run(rounds=1000, mass=1000.0, events=None, group="night"))
+    '1,000 forecasts in group night'
+    >>> counted(Run(rounds=1000, mass=10.0, events=10, group=None))
     '1,000 forecasts of 10 events (every event counts once)'
     """
     words = f"{c.rounds:,} forecast{'' if c.rounds == 1 else 's'}"
+    if c.group is not None:
+        words += f" in group {c.group}"
     mass = c.mass or 0.0
     if c.events is not None:
         words += f" of {c.events:,} event{'' if c.events == 1 else 's'}"
@@ -123,10 +142,11 @@ def _each_counts_once(c: Certificate) -> bool:
 
 def _points_off(c: Certificate) -> list[str]:
     off = f"{points(c.points or 0.0)} percentage points off in root mean square{OFF[c.quantity]}"
-    if c.squared_diameter > 1:
+    if c.squared_diameter > 1 and c.quantity != Quantity.CLASSWISE_ERROR:
         off += ", as distance of vectors"
     if c.points_noise is not None:
-        exact = c.subject == Subject.ISSUED and _each_counts_once(c)  # weights show less
+        drawn = c.subject in (Subject.ISSUED, Subject.VECTORS)
+        exact = drawn and _each_counts_once(c)  # weights show less
         upto = "" if exact else "up to "
         off += f" (chance alone would show {upto}{points(c.points_noise)})"
     head = f"{counted(c)}: {off}"
@@ -157,6 +177,8 @@ def _points_off(c: Certificate) -> list[str]:
                      f" {_unlucky(c)}".rstrip())  # fmt: skip
     if c.points_guaranteed >= 0.5 and c.squared_diameter == 1 and c.quantity in ALIKE:
         lines[-1] += " Little is promised: always saying 50 % would guarantee 50."
+    if c.points_guaranteed >= 1 and c.squared_diameter > 1:
+        lines[-1] += " Little is promised: equal shares for all classes would guarantee 100."
     return lines
 
 
@@ -232,6 +254,8 @@ def _ahead(c: Certificate) -> str:
 def _remedy(c: Certificate) -> str:
     if c.late:
         return "labels this late need more events, or a forecaster for each lead time"
+    if c.quantity in BY_CLASS or c.theorem == LEDGER["classwise keeps the skill"].citation:
+        return "a useful one needs more events"
     return "a useful one needs more events, a coarser step or a given horizon"
 
 

@@ -2,19 +2,18 @@
 
 ``Forecaster`` for yes-or-no events, ``MulticlassForecaster`` for several classes, ``Recalibrator``
 for the probabilities of models. Each forecast is a distribution over a few grid points, from
-which one is drawn and issued; its guarantee, a number, stands beside the measured error.
+which one is drawn and issued, or of many classes one vector; its guarantee, a number, stands beside
+the measured error.
 """
 
 from fullswap.forecasting.bank import Bank
 from fullswap.forecasting.binary import Forecaster
 from fullswap.forecasting.multiclass import MulticlassForecaster
-from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.protocol import OnlineForecasting
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.running import Answers
 from fullswap.forecasting.sqlite_store import SQLiteStore
 from fullswap.forecasting.stores import FileStore, MemoryStore, Store, StoredStream
-from fullswap.forecasting.vectors import OneVsRestForecast, OneVsRestRun
 from fullswap.online.tickets import Forecast
 
 __all__ = [
@@ -25,9 +24,6 @@ __all__ = [
     "Forecaster",
     "MemoryStore",
     "MulticlassForecaster",
-    "OneVsRest",
-    "OneVsRestForecast",
-    "OneVsRestRun",
     "OnlineForecasting",
     "Recalibrator",
     "SQLiteStore",

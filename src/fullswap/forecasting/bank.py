@@ -24,13 +24,14 @@ from fullswap.forecasting.bank_store import (
     marks_of,
     read_settings,
     read_streams,
+    refuse_other_names,
     settings_text,
     settle_all,
+    stored_names,
     stored_streams,
 )
 from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import refuse_sibling, values_of
-from fullswap.forecasting.guarantees import first_certificate_of
 from fullswap.forecasting.inputs import scales_of
 from fullswap.forecasting.running import Answered, Answers, Home, Log, run_log
 from fullswap.forecasting.stores import Store, refuse_others
@@ -85,6 +86,7 @@ class Bank(BankRows):
         outcome: Any = None,
         weight: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         event: Any = None,
         known: Any = None,
         answers: Answers | None = None,
@@ -116,6 +118,9 @@ class Bank(BankRows):
             probabilities of classes.
         weight : name
             Of the weights; ``sample_weight`` has them for arrays.
+        groups : as for the pattern's ``run``, or name or list of names
+            To which groups events belong, for patterns with groups: the same ones in all streams.
+            In a frame columns, of which each row is in the groups "column=value".
         event : array, or name
             Names the event of each row; the same name in two streams is two events.
         known : array, or name
@@ -149,29 +154,31 @@ class Bank(BankRows):
         >>> list(answer), len(bank.pending)
         (['site', 'said', 'rain', 'issued', 'mean'], 1)
         """
-        roles = Roles(key, time, probability, outcome, weight, event, known)
+        roles = Roles(key, time, probability, outcome, weight, event, known, groups)
         held = frame_of(keys)
         if held is None:
             for name in ("key", "time", "probability", "outcome", "weight"):
                 if getattr(roles, name) is not None:
                     rule = "be left out where keys are given row by row (it names columns)"
                     checks.refuse(name, rule, getattr(roles, name))
-            given = columns, sample_weight, event, known
+            given = columns, sample_weight, event, known, groups
             return self._run(keys, *given, answers, threads, record, progress)
         if columns or sample_weight is not None:
             rule = "be given by the names of columns: probability, outcome, weight"
             checks.refuse("columns", rule, "arrays beside a frame")
         labels = self._pattern.labels
         rows = read_frame(*held, roles, self.spec, labels, record)
-        own = rows.columns, rows.weight, rows.event, rows.known
+        own = rows.columns, rows.weight, rows.event, rows.known, rows.groups
         made = self._run(rows.keys, *own, answers, threads, record, progress)
         return None if made is None else rows.answer(made, labels)
 
     def _run(
         self, keys: Any, columns: tuple[Any, ...], sample_weight: Any, event: Any, known: Any,
-        answers: Answers | None, threads: int | None, record: bool, progress: bool | None,
+        groups: Any, answers: Answers | None, threads: int | None, record: bool,
+        progress: bool | None,
     ) -> Record | None:  # fmt: skip
-        contexts, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
+        said, outcomes = self._columns(self._pattern._read, columns, absent=known is not None)
+        contexts, joined = self._pattern._with_groups(said, len(outcomes), groups)
         own = keys if isinstance(keys, RowKeys) else RowKeys.of(keys)
         progress = checks.flag("progress", progress)
         threads = None if threads is None else checks.whole("threads", threads, 1)
@@ -185,6 +192,7 @@ class Bank(BankRows):
         moments = log.moments_if_events_return(
             [(stream.key[0], stream.pending) for stream in self._waiting.values()]
         )
+        self._take_names(joined)
         places = own.places(self._streams(own.distinct))
         home = Home(self._rows, places, self._waiting, lambda t: self._open(own[t]))
         try:
@@ -196,16 +204,21 @@ class Bank(BankRows):
         kind = self._rows.kind
         return record_of(kind, kind.level_in_view(recorded[2]), recorded)
 
-    def predict(self, keys: Sequence[Any], *columns: Any, event: Any = None) -> list[Forecast]:
+    def predict(
+        self, keys: Sequence[Any], *columns: Any, groups: Any = None, event: Any = None
+    ) -> list[Forecast]:
         """Forecast one event of each of these streams; ``columns`` as for ``run``, no outcomes.
 
-        ``event`` has a name for each forecast, None where it is an event of its own.
+        ``groups`` as for ``run``; ``event`` has a name for each forecast, None where it is an event
+        of its own.
         """
-        contexts = self._columns(self._pattern._contexts, columns)
+        said = self._columns(self._pattern._contexts, columns)
         own = listed(keys)
-        if contexts is not None:
-            checks.same_length("keys", own, "p", len(contexts))
+        if said is not None:
+            checks.same_length("keys", own, "p", len(said))
+        contexts, joined = self._pattern._with_groups(said, len(own), groups)
         names = event_names(event, len(own)) or [None] * len(own)
+        self._take_names(joined)
         self._streams(own)
         return [
             self._open(key).predict(event_of(contexts, k), name)
@@ -300,11 +313,14 @@ class Bank(BankRows):
             found.append((stream, [stream.find(forecast)]))
         return found
 
-    def certificates(self) -> dict[Any, Certificate]:
-        """Measured calibration error of every stream beside its guarantee."""
-        kind = self._rows.kind
+    def certificates(self, *, group: Any = None) -> dict[Any, Certificate]:
+        """Measured calibration error of every stream beside its guarantee.
+
+        ``group``: of the events of this group alone, by its name.
+        """
+        kind, own = self._rows.kind, self._pattern
         return {
-            key: first_certificate_of(kind, self._rows.row(place))
+            key: own._certificate_of(kind, self._rows.row(place), group)
             for key, place in self._places.items()
         }
 
@@ -317,8 +333,9 @@ class Bank(BankRows):
     @classmethod
     def from_json(cls, text: str | bytes) -> Bank:
         """The bank that ``to_json`` wrote: every stream goes on with the same forecasts."""
-        self = cls((read := bank_of(text))[0])
-        self._restore(read[1])
+        pattern, entries = bank_of(text)
+        self = cls(pattern)
+        self._restore(entries)
         return self
 
     def _restore(self, entries: list[Entry]) -> None:
@@ -344,6 +361,8 @@ class Bank(BankRows):
         settings = settings_text(self._pattern, self._seed)
         held = where.settings()
         refuse_others(held, settings)
+        if held is not None:
+            refuse_other_names(where, self._pattern)
         before = None if held is None else self._saved.get(where)
         marks = marks_of(self._rows, self._waiting)
         changed = changed_since(marks, before)
@@ -351,7 +370,8 @@ class Bank(BankRows):
         places = np.flatnonzero(changed)
         settle_all(self._rows, places, self._stream_at)
         if keys or held is None:
-            where.put(settings, stored_streams(self._rows, self._waiting, keys))
+            streams = stored_streams(self._rows, self._waiting, keys)
+            where.put(settings, [*stored_names(self._pattern), *streams])
         self._saved[where] = marks
 
     @classmethod
@@ -367,9 +387,8 @@ class Bank(BankRows):
             return cls.from_json(Path(where).read_text(encoding="utf-8"))
         if not isinstance(where, Store):
             checks.refuse("where", "be a path or a store", where)
-        pattern = read_settings(where)
-        self = cls(pattern)
-        self._restore(read_streams(where, pattern.spec, keys, self._rows.kind.blank))
+        self = cls(read_settings(where))
+        self._restore(read_streams(where, self.spec, keys, self._rows.kind.blank))
         self._saved[where] = marks_of(self._rows, self._waiting)
         return self
 

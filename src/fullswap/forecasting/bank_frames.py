@@ -36,6 +36,7 @@ class Roles:
     weight: Any = None
     event: Any = None
     known: Any = None
+    groups: Any = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class FrameRows:
     weight: Vector | None
     event: list[Any] | None
     known: Any
+    groups: Any
 
     def answer(self, record: Record, labels: Labels | None) -> Any:
         """The frame with what was issued and its mean, each row where it was."""
@@ -136,6 +138,7 @@ def read_frame(
         None if roles.weight is None else _numbers("weight", read("weight", roles.weight)),
         None if roles.event is None else _names(read("event", roles.event)),
         _known(columns, roles.known, clock, order, absent, total),
+        _groups(columns, roles.groups, order),
     )  # fmt: skip
 
 
@@ -150,6 +153,26 @@ def _keys(columns: Columns, names: Any) -> RowKeys:
     if len(lengths) > 1:
         raise ValueError(f"key must have columns of one length, got {sorted(lengths)}")
     return RowKeys(*(joined_codes(parts) if several else parts[0]))
+
+
+def _groups(columns: Columns, names: Any, order: Indices | None) -> Columns | None:
+    """The columns whose values are groups, in order of time."""
+    if names is None:
+        return None
+    own = names if isinstance(names, list | tuple) else [names]
+    if not own:
+        checks.refuse("groups", "be the name of a column, or several", names)
+    picked = {str(name): pick(columns, "groups", name) for name in own}
+    if order is None:
+        return picked
+    return {name: _taken(values, order) for name, values in picked.items()}
+
+
+def _taken(values: Any, order: Indices) -> list[Any]:
+    """The values of a column in another order, as plain ones."""
+    listing = (getattr(values, way, None) for way in ("to_list", "tolist", "to_pylist"))
+    own = next((way() for way in listing if way is not None), values)
+    return [own[k] for k in order.tolist()]
 
 
 def _clock(columns: Columns, name: Any) -> tuple[Any, Indices | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,7 +13,9 @@ from fullswap.base import checks
 from fullswap.base.draws import Draws, stream_of, stream_words
 from fullswap.base.keys import Keyed
 from fullswap.base.protocols import Indices, Points
+from fullswap.forecasting.bank_store import settle_all
 from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.groups import GroupNames, widened_rows
 from fullswap.inputs.codes import codes_of
 from fullswap.kernels.grouping import number_values
 from fullswap.online.pending import Pending
@@ -116,8 +118,24 @@ class BankRows(Keyed):
     def blank(self, key: Any) -> OnlineForecaster:
         """The forecaster as which the stream of this key begins."""
         other = object.__new__(type(self._pattern))
-        other._adopt(self.spec, Draws(self._seed, stream_of(key)), self._pattern.labels)
+        pattern, draws = self._pattern, Draws(self._seed, stream_of(key))
+        other._adopt(self.spec, draws, pattern.labels, groups=pattern._groups)
         return other
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Names of the groups in which forecasts are calibrated, the same in all streams."""
+        return self._pattern.groups
+
+    def _take_names(self, names: GroupNames | None) -> None:
+        """Have these groups in all streams from now on; room is made for them."""
+        if names is not None and names.room > self.spec.groups:
+            settle_all(self._rows, np.arange(len(self._rows)), self._stream_at)
+            rows = widened_rows(self._rows, replace(self.spec, groups=names.room), self._seed)
+            for stream in self._waiting.values():
+                stream.move_to(rows)
+            self._rows = rows
+        self._pattern._take_names(names)
 
     def _stream(self, key: Any) -> Stream:
         try:

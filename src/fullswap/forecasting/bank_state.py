@@ -14,9 +14,11 @@ from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.state import (
     pack,
+    pack_groups,
     pack_labels,
     pack_row,
     unpack,
+    unpack_groups,
     unpack_labels,
     unpack_number,
     unpack_stream,
@@ -38,6 +40,7 @@ def settings_of(pattern: OnlineForecaster, seed: int) -> dict[str, Any]:
         "spec": pattern.spec.to_dict(),
         "seed": str(seed),
         **pack_labels(pattern.labels),
+        **pack_groups(pattern._groups),
     }
 
 
@@ -50,7 +53,8 @@ def pattern_of(stored: dict[str, Any]) -> OnlineForecaster:
     if spec.kind not in skin._kinds:
         checks.refuse("spec", f"be of kind {' or '.join(skin._kinds)}", spec.kind)
     pattern = object.__new__(skin)
-    pattern._adopt(spec, Draws(seed), unpack_labels(stored, spec.classes))
+    labels, groups = unpack_labels(stored, spec.classes), unpack_groups(stored, spec)
+    pattern._adopt(spec, Draws(seed), labels, groups=groups)
     return pattern
 
 

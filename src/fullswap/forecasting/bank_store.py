@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
@@ -15,9 +16,11 @@ from fullswap.base.keys import key_of, plain_key
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.forecasting.bank_state import Entry, pattern_of, settings_of
 from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.groups import FIRST_ROOM, GroupNames, in_room, spec_of_row
 from fullswap.forecasting.state import checked_stream, pack, unpack
 from fullswap.forecasting.stores import Store, StoredStream, json_of
-from fullswap.kernels.columns import CROWD, LEVEL, MASS, NEXT_ID, ROUNDS
+from fullswap.kernels.columns import CROWD, HEAD, LEVEL, MASS, NEXT_ID, ROUNDS
+from fullswap.online.kinds import kind_of
 from fullswap.online.rows import Rows
 from fullswap.online.spec import Spec
 from fullswap.online.stream import Stream
@@ -25,6 +28,8 @@ from fullswap.online.stream import Stream
 FIELDS = frozenset({"spec", "forecaster", "seed"})
 """Of the settings in a store."""
 KIND = "Bank in a store"
+NAMES_KEY = '{"groups": "open"}'
+"""Under which a store keeps names of groups; the text of no key."""
 MOST_KNOWN = 2**16
 """Rows that have been checked and are remembered: streams that have seen little are often equal."""
 
@@ -81,8 +86,23 @@ def changed_since(marks: Points, before: Points | None) -> NDArray[np.bool_]:
 
 
 def settings_text(pattern: OnlineForecaster, seed: int) -> str:
-    """What a store keeps of a bank beside its streams."""
-    return pack(KIND, settings_of(pattern, seed))
+    """What a store keeps of a bank beside its streams: the same as long as the bank lives.
+
+    Groups that come as they come are therefore kept by ``stored_names``.
+    """
+    settings = settings_of(pattern, seed)
+    if pattern.spec.open_groups:
+        first = replace(pattern.spec, groups=FIRST_ROOM)
+        settings |= {"spec": first.to_dict(), "groups": []}
+    return pack(KIND, settings)
+
+
+def stored_names(pattern: OnlineForecaster) -> list[StoredStream]:
+    """The groups that came as they came, as an entry among the streams; no entry without."""
+    names = pattern._groups
+    if names is None or not names.open:
+        return []
+    return [StoredStream.of(NAMES_KEY, b"", json.dumps(names.pack()).encode())]
 
 
 def settle_all(rows: Rows, places: Indices, stream_at: Any) -> None:
@@ -121,9 +141,34 @@ def read_settings(store: Store) -> OnlineForecaster:
     if text is None:
         checks.refuse("store", "hold a bank that was saved there", store)
     try:
-        return pattern_of(unpack(KIND, text, FIELDS))
-    except ValueError as error:
+        pattern = pattern_of(unpack(KIND, text, FIELDS))
+        if pattern.spec.open_groups:
+            for entry in store.get([NAMES_KEY]):
+                pattern._take_names(_names(entry, pattern.spec))
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"store must hold the streams of a bank: {error}") from None
+    return pattern
+
+
+def refuse_other_names(store: Store, pattern: OnlineForecaster) -> None:
+    """Refuse to give numbers of groups that the store has another meaning."""
+    if pattern.spec.open_groups:
+        for entry in store.get([NAMES_KEY]):
+            held = _names(entry, pattern.spec)
+            if held is not None and held.names != pattern.groups[: len(held.names)]:
+                raise ValueError(
+                    "store must be empty or hold streams of this bank, got one with other groups: "
+                    f"{list(held.names[:5])}"
+                )
+
+
+def _names(entry: StoredStream, spec: Spec) -> GroupNames | None:
+    """What ``stored_names`` gave, checked."""
+    if not entry.sound:
+        raise ValueError("its groups do not fit their checksum")
+    stored = json.loads(entry.tickets)
+    room = GroupNames(tuple(stored), True).room if isinstance(stored, list) else FIRST_ROOM
+    return GroupNames.unpack(stored, replace(spec, groups=room))
 
 
 def read_streams(store: Store, spec: Spec, keys: Any, blank: Vector) -> list[Entry]:
@@ -132,6 +177,8 @@ def read_streams(store: Store, spec: Spec, keys: Any, blank: Vector) -> list[Ent
     known = {np.ascontiguousarray(blank, "<f8").tobytes()}
     entries = []
     for stored in store.get(wanted):
+        if stored.key == NAMES_KEY:
+            continue
         try:
             entries.append(_checked(spec, stored, known))
         except (ValueError, TypeError, RecursionError) as error:
@@ -154,4 +201,10 @@ def _checked(spec: Spec, stored: StoredStream, known: set[bytes]) -> Entry:
     if stored.row in known and not stored.tickets:
         return key, row, []
     pending = json.loads(stored.tickets) if stored.tickets else []
-    return (key, *checked_stream(spec, row, pending, (key,)))
+    own = spec_of_row(spec, row) if spec.open_groups and len(row) > HEAD else spec
+    found, tickets = checked_stream(own, row, pending, (key,))
+    if own == spec:
+        return key, found, tickets
+    for ticket in tickets:
+        ticket._kind = kind_of(spec)
+    return key, in_room(spec, found, own), tickets

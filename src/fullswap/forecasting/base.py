@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -12,27 +13,40 @@ from fullswap.base.draws import Draws, seed_of
 from fullswap.base.keys import event_name
 from fullswap.base.protocols import Mixture, Vector
 from fullswap.base.records import Record
-from fullswap.certificates import Certificate
+from fullswap.certificates import EVERYBODY, Certificate, GroupTable
 from fullswap.forecasting.contexts import Labels
 from fullswap.forecasting.events import refuse_sibling, values_of
+from fullswap.forecasting.groups import (
+    OPEN,
+    GroupNames,
+    context_in_groups,
+    contexts_in_groups,
+    one_event,
+    widened_rows,
+)
 from fullswap.forecasting.guarantees import (
     certificates_of,
     explanation_of,
     first_certificate_of,
+    group_certificate_of,
+    group_table_of,
     guarantee_of,
 )
 from fullswap.forecasting.inputs import scale_of, scales_of
 from fullswap.forecasting.running import NO_PLACES, Answered, Answers, Home, Log, run_log
 from fullswap.forecasting.state import (
     pack,
+    pack_groups,
     pack_labels,
     pack_row,
     unpack,
+    unpack_groups,
     unpack_labels,
     unpack_number,
     unpack_stream,
 )
 from fullswap.kernels.columns import LEVEL, ROUNDS
+from fullswap.online.kind import Kind
 from fullswap.online.kinds import kind_of
 from fullswap.online.loop import record_of
 from fullswap.online.pending import Pending
@@ -56,15 +70,18 @@ class OnlineForecaster(ABC):
     _settings: ClassVar[tuple[str, ...]]
     """What ``repr`` shows."""
 
-    def _start(self, spec: Spec, seed: Any, labels: Labels | None = None) -> None:
+    def _start(
+        self, spec: Spec, seed: Any, labels: Labels | None = None, groups: GroupNames | None = None
+    ) -> None:
         """Begin a stream of this spec."""
-        self._adopt(spec, Draws(seed_of(seed)), labels)
+        self._adopt(spec, Draws(seed_of(seed)), labels, groups=groups)
 
     def _adopt(
-        self, spec: Spec, draws: Draws, labels: Labels | None = None, row: Vector | None = None
-    ) -> None:
+        self, spec: Spec, draws: Draws, labels: Labels | None = None, row: Vector | None = None,
+        groups: GroupNames | None = None,
+    ) -> None:  # fmt: skip
         """Take over a spec, with a blank row or one that has been checked."""
-        self._spec, self._labels = spec, labels
+        self._spec, self._labels, self._groups = spec, labels, groups
         self._weighted = spec.max_weight != 1.0
         rows = Rows(kind_of(spec), draws.seed, [draws.stream])
         if row is not None:
@@ -97,7 +114,7 @@ class OnlineForecaster(ABC):
     @property
     def spec(self) -> Spec:
         """The kind of forecaster as plain data."""
-        return self._spec
+        return self._stream.rows.kind.spec
 
     @property
     def horizon(self) -> int | None:
@@ -120,6 +137,11 @@ class OnlineForecaster(ABC):
         return self._labels
 
     @property
+    def groups(self) -> tuple[Any, ...]:
+        """Names of the groups in which forecasts are calibrated, everybody apart."""
+        return () if self._groups is None else self._groups.names
+
+    @property
     def rounds(self) -> int:
         """Forecasts with an outcome so far."""
         return int(self._stream.row[ROUNDS])
@@ -128,6 +150,51 @@ class OnlineForecaster(ABC):
     def pending(self) -> tuple[Forecast, ...]:
         """Forecasts that wait for their outcome, oldest first."""
         return tuple(self._stream.pending)
+
+    # --- groups -----------------------------------------------------------------------------------
+
+    def _with_group(self, said: Any, groups: Any) -> Any:
+        """What comes with one event; groups that are new are taken in last."""
+        if self._groups is None:
+            if groups is not None:
+                self._refuse_groups(groups)
+            return said
+        names, own = self._groups.of_event(groups)
+        self._take_names(names)
+        return context_in_groups(said, own)
+
+    def _with_names(self, names: GroupNames | None) -> Self:
+        """The forecaster itself, or a copy with groups that are new: to look at what it says."""
+        if names is None or names is self._groups:
+            return self
+        other = self.copy()
+        other._take_names(names)
+        return other
+
+    def _with_groups(self, said: Any, events: int, groups: Any) -> tuple[Any, GroupNames | None]:
+        """What comes with many events; and all names, of which new ones are not taken in yet."""
+        if self._groups is None:
+            if groups is not None:
+                self._refuse_groups(groups)
+            return said, None
+        names, joined = self._groups.of_events(groups, events)
+        return contexts_in_groups(said, joined), names
+
+    def _refuse_groups(self, groups: Any) -> NoReturn:
+        rule = "be left out: this forecaster was made without groups"
+        checks.refuse("groups", rule, groups)
+
+    def _take_names(self, names: GroupNames | None) -> None:
+        """Have these groups from now on; room is made for them."""
+        if names is None or names is self._groups:
+            return
+        if names.room > self.spec.groups:
+            stream = self._stream
+            stream.settle()
+            spec = replace(self._spec, groups=names.room)
+            stream.move_to(widened_rows(stream.rows, spec, stream.draws.seed))
+        self._spec = self.spec
+        self._groups = names
 
     # --- the verbs ------------------------------------------------------------------------------
 
@@ -218,10 +285,11 @@ class OnlineForecaster(ABC):
 
     def _run(
         self, columns: tuple[Any, ...], sample_weight: Any, record: bool, progress: bool | None,
-        event: Any, known: Any, answers: Answers | None,
+        event: Any, known: Any, answers: Answers | None, groups: Any = None,
     ) -> Record | None:  # fmt: skip
         stream = self._stream
-        contexts, outcomes = self._read(*columns, absent=known is not None)
+        said, outcomes = self._read(*columns, absent=known is not None)
+        contexts, names = self._with_groups(said, len(outcomes), groups)
         answered = Answered.of(
             answers, len(outcomes), lambda _: stream, self._outcomes, self.max_weight, keyed=False
         )
@@ -229,6 +297,7 @@ class OnlineForecaster(ABC):
             contexts, outcomes, sample_weight, self.max_weight, event, known, answered=answered
         )
         moments = log.moments_if_events_return([(None, stream.pending)])
+        self._take_names(names)
         home = Home(stream.rows, NO_PLACES, {0: stream}, lambda t: stream)
         recorded = run_log(log, home, moments, record, progress)
         level = int(stream.row[LEVEL])
@@ -245,9 +314,24 @@ class OnlineForecaster(ABC):
         """
         return guarantee_of(self._stream.kind, self._stream.row)
 
-    def certificate(self) -> Certificate:
-        """Measured calibration error of the events so far beside its guarantee."""
-        return first_certificate_of(self._stream.kind, self._stream.row)
+    def certificate(self, *, group: Any = None) -> Certificate:
+        """Measured calibration error of the events so far beside its guarantee.
+
+        ``group``: of the events of this group alone, by its name.
+        """
+        return self._certificate_of(self._stream.kind, self._stream.row, group)
+
+    def _certificate_of(self, kind: Kind, row: Vector, group: Any) -> Certificate:
+        """Of a row with the groups of this forecaster."""
+        if group is None or (group == EVERYBODY and group not in self.groups):
+            return first_certificate_of(kind, row)
+        if self._groups is None:
+            checks.refuse("group", "be left out: this forecaster was made without groups", group)
+        return group_certificate_of(kind, row, self._groups.number(group), group)
+
+    def by_group(self) -> GroupTable:
+        """Certificates of everybody and of all groups, those least explained by chance first."""
+        return group_table_of(self._stream.kind, self._stream.row, self.groups)
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All that is guaranteed: the calibration error first."""
@@ -265,7 +349,7 @@ class OnlineForecaster(ABC):
         stream.settle()
         other = object.__new__(type(self))
         other._spec, other._weighted = self._spec, self._weighted
-        other._labels = self._labels
+        other._labels, other._groups = self._labels, self._groups
         other._stream = Stream(stream.rows.copy(), stream.draws, Pending())
         other._stream.pending.tickets.update(stream.pending.tickets)
         return other
@@ -281,12 +365,13 @@ class OnlineForecaster(ABC):
         return pack(
             type(self).__name__,
             {
-                "spec": self._spec.to_dict(),
+                "spec": self.spec.to_dict(),
                 "seed": str(stream.draws.seed),
                 "stream": str(stream.draws.stream),
                 "row": pack_row(stream.settle()),
                 "pending": [ticket.to_list() for ticket in stream.pending],
                 **pack_labels(self._labels),
+                **pack_groups(self._groups),
             },
         )
 
@@ -300,7 +385,8 @@ class OnlineForecaster(ABC):
         seed, stream = (unpack_number(name, stored[name]) for name in ("seed", "stream"))
         row, tickets = unpack_stream(spec, stored["row"], stored["pending"])
         self = object.__new__(cls)
-        self._adopt(spec, Draws(seed, stream), unpack_labels(stored, spec.classes), row)
+        labels, groups = unpack_labels(stored, spec.classes), unpack_groups(stored, spec)
+        self._adopt(spec, Draws(seed, stream), labels, row, groups)
         for ticket in tickets:
             self._stream.pending.add(ticket.id, ticket)
         return self
@@ -312,6 +398,8 @@ class OnlineForecaster(ABC):
         own = {name: getattr(self, name) for name in self._settings}
         if self._labels is not None:
             own["classes"] = list(self._labels)
+        if self._groups is not None:
+            own["groups"] = OPEN if self._groups.open else list(self._groups.names)
         shown = ", ".join(f"{name}={value!r}" for name, value in own.items())
         return f"{type(self).__name__}({shown}; {self.rounds} forecasts)"
 
@@ -319,24 +407,30 @@ class OnlineForecaster(ABC):
 class WithoutModels(OnlineForecaster):
     """Forecasters to which nothing is given but outcomes."""
 
-    def predict(self, *, event: Any = None) -> Forecast:
+    def predict(self, *, groups: Any = None, event: Any = None) -> Forecast:
         """Forecast the next event, or one more time the ``event`` of this name.
 
-        Forecasts of one event wait for one outcome: ``resolve`` teaches all of them.
+        Forecasts of one event wait for one outcome: ``resolve`` teaches all of them. ``groups``:
+        names of those to which the event belongs, for forecasters with groups.
         """
-        if event is None:
-            return self._stream.predict(None)
-        return self._stream.predict(None, event_name(event))
+        name = None if event is None else event_name(event)
+        if groups is None and self._groups is None:
+            return self._stream.predict(None, name)
+        return self._stream.predict(self._with_group(None, groups), name)
 
-    def peek(self) -> Mixture:
+    def peek(self, *, groups: Any = None) -> Mixture:
         """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        return self._stream.peek(None)
+        if groups is None and self._groups is None:
+            return self._stream.peek(None)
+        contexts, names = self._with_groups(None, 1, one_event(groups))
+        return self._with_names(names)._stream.peek(contexts[0])
 
     def run(
         self,
         outcomes: Any,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         event: Any = None,
         known: Any = None,
         answers: Answers | None = None,
@@ -360,8 +454,14 @@ class WithoutModels(OnlineForecaster):
         for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
         as the loop of ``predict``, ``update`` and ``resolve``. ``answers``: outcomes of events that
         wait already and become known in the course of this run.
+
+        ``groups`` says to which groups events belong, for forecasters with groups: names, or a list
+        of names, for each event; a table of 0 and 1 with a column for each of ``groups``, also a
+        sparse one; or a frame of columns, of which each row is in the groups "column=value".
         """
-        return self._run((outcomes,), sample_weight, record, progress, event, known, answers)
+        return self._run(
+            (outcomes,), sample_weight, record, progress, event, known, answers, groups
+        )
 
     def _contexts(self) -> None:
         return None

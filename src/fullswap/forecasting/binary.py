@@ -6,8 +6,9 @@ from typing import Any
 
 from fullswap.base import checks
 from fullswap.forecasting.base import WithoutModels
+from fullswap.forecasting.groups import GroupNames
 from fullswap.forecasting.inputs import binary_outcome, binary_outcomes
-from fullswap.forecasting.specs import line_spec
+from fullswap.forecasting.specs import groups_spec, line_spec
 from fullswap.grids.steps import steps_of
 from fullswap.online.spec import FEEDBACK
 
@@ -43,6 +44,9 @@ class Forecaster(WithoutModels):
         False: every multiple of the step may be issued. True: whatever is guaranteed least among
         them, that is some of the multiples, or all with the paper's schedule for given steps, where
         the guarantee is for the regret among multiples [FKO25, Thm 21].
+    groups : sequence of names, "open" or None
+        Groups of events, in each of which forecasts are to be calibrated: every event may belong to
+        several. ``"open"``: any name becomes a group when it is first met.
 
     Examples
     --------
@@ -56,7 +60,7 @@ class Forecaster(WithoutModels):
     ...
     """
 
-    _kinds = ("line", "chain")
+    _kinds = ("line", "chain", "groups")
     _settings = ("horizon", "step", "rule", "feedback", "loss", "max_weight")
 
     def __init__(
@@ -70,6 +74,7 @@ class Forecaster(WithoutModels):
         loss: str = "squared",
         max_weight: float = 1.0,
         pick_steps: bool = False,
+        groups: Any = None,
     ) -> None:
         checks.one_of("rule", rule, ("crossing", "stationary"))
         checks.one_of("feedback", feedback, FEEDBACK)
@@ -80,21 +85,30 @@ class Forecaster(WithoutModels):
         picks = bool(checks.flag("pick_steps", pick_steps))
         if picks and steps is None:
             checks.refuse("step", "be given where pick_steps is True", step)
-        spec = line_spec(
-            checks.horizon(horizon), steps, rule, loss, feedback,
-            checks.number("max_weight", max_weight, above=0), picks,
-        )  # fmt: skip
-        self._start(spec, seed)
+        names = GroupNames.of(groups)
+        events, most = checks.horizon(horizon), checks.number("max_weight", max_weight, above=0)
+        if names is None:
+            spec = line_spec(events, steps, rule, loss, feedback, most, picks)
+        else:
+            for name, value in (("rule", rule), ("loss", loss), ("pick_steps", picks)):
+                plain = {"rule": "crossing", "loss": "squared", "pick_steps": False}[name]
+                if value != plain:
+                    checks.refuse(name, f"be {plain!r} where groups are given", value)
+            spec = groups_spec(steps, 0, events, feedback, most, names.room, names.open)
+        self._start(spec, seed, groups=names)
 
     @property
     def step(self) -> float | None:
         """Forecasts are multiples of it, if it was given."""
+        if self.spec.groups:
+            lattice = self.spec.levels[0]
+            return None if lattice.shape == "tapered" else 1 / lattice.cells
         return None if self.spec.steps is None else 1 / self.spec.steps
 
     @property
     def rule(self) -> str:
         """How it is played: "crossing" or "stationary"."""
-        return "crossing" if self.spec.kind == "line" else "stationary"
+        return "stationary" if self.spec.kind == "chain" else "crossing"
 
     @property
     def loss(self) -> str:

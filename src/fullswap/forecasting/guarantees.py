@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fullswap.base.protocols import Vector
-from fullswap.certificates import Certificate, Quantity, Subject, Table
+from fullswap.certificates import EVERYBODY, Certificate, GroupTable, Quantity, Subject, Table
 from fullswap.certificates.words import CONDITIONS, OFF, points, sums
 from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, REPEATS, ROUNDING_MOST, ROUNDS
 from fullswap.online.claims import Claim
 from fullswap.online.kind import Kind
+from fullswap.online.spec import MOST_CLASSES
 from fullswap.theorems import LEDGER
 
 IN_TURN = (
@@ -25,12 +27,20 @@ LATE_SCORES = (
     f"{IN_TURN}"
 )
 
+TOGETHER = (
+    "events had several forecasts, which were learnt together; forecast each event once, or use a "
+    "separate forecaster for each lead time"
+)
+"""Of many classes: why nothing is known in advance though no label was late."""
+
 
 def broken_conditions(kind: Kind, row: Vector, claim: Claim | None = None) -> tuple[str, ...]:
     """Why nothing is known before the fact of a claim, by default of the calibration error."""
     bound = claim.guaranteed if claim is not None else _bound_ahead(kind, row)
     if math.isfinite(bound):
         return ()
+    if kind.vectors and not row[OVERLAP]:
+        return (TOGETHER,)
     if claim is not None and claim.quantity == Quantity.EXCESS_BRIER:
         return (LATE_SCORES,)
     return (LATE,)
@@ -53,7 +63,7 @@ def _bound_ahead(kind: Kind, row: Vector) -> float:
     if ahead > mass:
         mass, rounding = ahead, kind.rounding_cost(level) * ahead
         whole = whole and kind.spec.max_weight == 1.0  # else other weights are to come
-    return kind.bound(mass, rounding, level, kind.waiting(row), whole)
+    return kind.bound(mass, rounding, level, kind.waiting(row), whole) + kind.left_over(row)
 
 
 def certificates_of(kind: Kind, row: Vector) -> tuple[Certificate, ...]:
@@ -66,6 +76,18 @@ def first_certificate_of(kind: Kind, row: Vector) -> Certificate:
     return certificate_of(kind, row, kind.claims(row)[0])
 
 
+def group_certificate_of(kind: Kind, row: Vector, number: int, name: Any) -> Certificate:
+    """The calibration error in one group."""
+    return certificate_of(kind, row, kind.group_claim(row, number, str(name)))
+
+
+def group_table_of(kind: Kind, row: Vector, names: tuple[Any, ...]) -> GroupTable:
+    """Everybody and every group."""
+    own = [(EVERYBODY, first_certificate_of(kind, row))]
+    own += [(name, group_certificate_of(kind, row, j, name)) for j, name in enumerate(names)]
+    return GroupTable.of(own)
+
+
 def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
     """One of them."""
     broken = broken_conditions(kind, row, claim)
@@ -75,29 +97,38 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
     after = scale * claim.after_the_fact if math.isfinite(claim.after_the_fact) else None
     if after is not None and known is not None and not realised:
         after = min(known, after)
+    of_all = claim.group is None
     certificate = Certificate(
         claim.quantity,
-        int(row[ROUNDS]),
+        int(row[ROUNDS]) if claim.rounds is None else claim.rounds,
         scale * claim.measured,
         known,
         after,
         LEDGER[claim.result].citation,
         broken,
         on_average=realised,
-        subject=Subject.ISSUED if realised else Subject.DISTRIBUTIONS,
+        subject=_subject(kind),
         against=claim.against,
-        mass=scale * float(row[MASS]),
+        mass=scale * (float(row[MASS]) if claim.mass is None else claim.mass),
         noise=None if claim.noise is None else scale * claim.noise,
         table=None if claim.table is None else _in_use(claim.table, scale),
         late=int(row[OVERLAP] if claim.in_order else row[DELAY]),
-        events=int(row[ROUNDS] - row[REPEATS]) if row[REPEATS] else None,
-        squared_diameter=kind.squared_diameter,
+        events=int(row[ROUNDS] - row[REPEATS]) if row[REPEATS] and of_all else None,
+        squared_diameter=claim.largest or kind.squared_diameter,
         brier=None if claim.brier is None else scale * claim.brier,
+        group=claim.group,
         about=claim.about,
     )
-    if row[MASS] == 0 and claim.quantity == kind.claims(row)[0].quantity:
+    if of_all and row[MASS] == 0 and claim.quantity == kind.claims(row)[0].quantity:
         return replace(certificate, about=promise_of(kind, row, certificate))
     return certificate
+
+
+def _subject(kind: Kind) -> Subject:
+    """What the bounds of a kind are about."""
+    if kind.spec.realised:
+        return Subject.ISSUED
+    return Subject.VECTORS if kind.vectors else Subject.DISTRIBUTIONS
 
 
 def _in_use(table: Table, scale: float) -> Table:
@@ -113,6 +144,7 @@ GRIDS = {
     "tapered": "even in the middle, finer towards 0 and 1",
     "sines": "finer towards 0 and 1",
     "simplex": "vectors of multiples of 1/{cells}",
+    "classes": "any vectors of sum 1",
 }
 """Shapes of grids, in words."""
 
@@ -120,6 +152,9 @@ GRIDS = {
 def explanation_of(kind: Kind, row: Vector) -> str:
     """Which grid and why, and what is guaranteed for as many events as are planned or came."""
     spec, level = kind.spec, int(row[LEVEL])
+    if kind.vectors:
+        certificate = first_certificate_of(kind, row)
+        return f"{_classes_in_words(kind)}\n{promise_of(kind, row, certificate)}"
     lattice, until = spec.levels[level], spec.end(level)
     shape = GRIDS[lattice.shape].format(cells=lattice.cells)
     if math.isfinite(until):
@@ -130,6 +165,28 @@ def explanation_of(kind: Kind, row: Vector) -> str:
         why = "the same for all events"
     grid = f"Forecasts are among {lattice.size(spec.classes)} values: {shape}; {why}."
     return f"{grid}\n{promise_of(kind, row, first_certificate_of(kind, row))}"
+
+
+def _classes_in_words(kind: Kind) -> str:
+    """What many classes are forecast like, what is guaranteed of that and what is not."""
+    spec = kind.spec
+    bins = spec.levels[0].cells + 1
+    where = f"at {bins} values" if spec.drawn else f"in {bins} soft bins"
+    lines = [
+        f"Forecasts of {spec.classes:,} classes are vectors of sum 1, calibrated class by class "
+        f"and for their declared label, {where} of every class.",
+        "Not guaranteed: calibration of whole vectors. On a grid that is possible for up to "
+        f"{MOST_CLASSES} classes; beyond, it takes more events than there are [FGMS25; P25].",
+    ]
+    if spec.drawn:
+        lines[0] += " What is issued has every class rounded to its grid by a draw."
+        lines.append("So what is issued is calibrated on hard bins, and sums to 1 on average only.")
+    else:
+        lines.append(
+            "Nor calibration on hard bins, against somebody who sees a vector before its outcome "
+            "[O85]: that is what drawn=True is for."
+        )
+    return "\n".join(lines)
 
 
 def promise_of(kind: Kind, row: Vector, certificate: Certificate) -> str:
@@ -154,28 +211,10 @@ def promise_of(kind: Kind, row: Vector, certificate: Certificate) -> str:
         off = points(ahead.points_guaranteed or 0.0, up=True)
         promise = f"Guaranteed for {many}{late}: at most {off} percentage points off"
         promise += OFF[certificate.quantity]
+    if spec.groups:
+        promise += ", over all events; in each group as its own certificate says"
     known = f"{certificate.title} at most {sums(bound)} [{source}]"
     alone = ""
     if kind.whole(row) and spec.max_weight == 1:
         alone = " Every event is to weigh 1 and to be forecast once."
     return f"{promise}; {known}.\n{CONDITIONS[certificate.subject]}{alone}"
-
-
-def sum_over_classes(parts: tuple[Certificate, ...], broken: str) -> Certificate:
-    """Errors of the classes, summed; no guarantee for vectors."""
-    noises = [part.noise for part in parts]
-    return Certificate(
-        Quantity.SUM_OVER_CLASSES,
-        parts[0].rounds,
-        math.fsum(part.measured for part in parts),
-        None,
-        None,
-        parts[0].theorem,
-        (broken,),
-        subject=Subject(parts[0].subject),
-        mass=parts[0].mass,
-        noise=None if None in noises else math.fsum(noise or 0.0 for noise in noises),
-        events=parts[0].events,
-        late=max(part.late for part in parts),
-        squared_diameter=float(len(parts)),
-    )

@@ -8,9 +8,10 @@ from typing import Any
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.forecasting.base import WithoutModels
+from fullswap.forecasting.class_specs import calibration_of, classwise_spec, is_classwise
 from fullswap.forecasting.inputs import class_row, class_rows, labels_of
 from fullswap.forecasting.specs import simplex_spec
-from fullswap.online.spec import FEEDBACK, MOST_CLASSES
+from fullswap.online.spec import FEEDBACK, MOST_CLASSWISE
 
 
 class MulticlassForecaster(WithoutModels):
@@ -26,11 +27,15 @@ class MulticlassForecaster(WithoutModels):
     to the horizon, Rt(x) = min(x, 1) + ln max(x, 1). It needs many events where K is large: at a
     million of them it is 6 percentage points for three classes, and 25 for eight.
 
+    For more than 8 classes nobody can promise that [FGMS25; P25]. A forecast is then one vector of
+    sum 1, calibrated class by class and for its declared label, in soft bins: ``certificates()``
+    has both, for every sequence of outcomes, and ``explain()`` says what is not guaranteed.
+
     Parameters
     ----------
     classes : int or sequence
-        Number of classes K, from 2 to 8, or their names, which outcomes then have:
-        ``["home", "tie", "away"]``. ``OneVsRest`` takes up to 1000.
+        Number of classes K, from 2 to 1000, or their names, which outcomes then have:
+        ``["home", "tie", "away"]``.
     horizon : int or None
         Number of events; None if unknown (the grid is then refined as events go by).
     feedback : str
@@ -41,6 +46,12 @@ class MulticlassForecaster(WithoutModels):
         Of the draws; None: fresh entropy of the system, so that nobody can foresee them.
     max_weight : float
         Largest weight of an event in ``update``.
+    calibration : {None, "full", "classwise"}
+        What is calibrated: whole vectors on a grid, for up to 8 classes; or each class, and the
+        declared label, for 3 to 1000. None: whole vectors as far as that goes.
+    drawn : bool
+        Class by class: whether what is issued is drawn, each class on its grid, which is safe on
+        hard bins even against somebody who sees every forecast. ``feedback`` then has no say.
 
     Examples
     --------
@@ -53,8 +64,8 @@ class MulticlassForecaster(WithoutModels):
     ...
     """
 
-    _kinds = ("simplex",)
-    _settings = ("classes", "horizon", "feedback", "max_weight")
+    _kinds = ("simplex", "classwise")
+    _settings = ("classes", "horizon", "feedback", "max_weight", "calibration", "drawn")
 
     def __init__(
         self,
@@ -64,19 +75,32 @@ class MulticlassForecaster(WithoutModels):
         seed: Any = None,
         *,
         max_weight: float = 1.0,
+        calibration: str | None = None,
+        drawn: bool = False,
     ) -> None:
         checks.one_of("feedback", feedback, FEEDBACK)
-        count, labels = labels_of(classes, 2, MOST_CLASSES, " (OneVsRest takes more)")
-        spec = simplex_spec(
-            count, checks.horizon(horizon), feedback,
-            checks.number("max_weight", max_weight, above=0),
-        )  # fmt: skip
+        count, labels = labels_of(classes, 2, MOST_CLASSWISE)
+        events, most = checks.horizon(horizon), checks.number("max_weight", max_weight, above=0)
+        if is_classwise(count, calibration, drawn):
+            spec = classwise_spec(count, 0, events, drawn, most)
+        else:
+            spec = simplex_spec(count, events, feedback, most)
         self._start(spec, seed, labels)
 
     @property
     def classes(self) -> int:
         """Number of classes K."""
         return self.spec.classes
+
+    @property
+    def calibration(self) -> str:
+        """What is calibrated: "full" or "classwise"."""
+        return calibration_of(self.spec)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether each class is drawn on its grid."""
+        return self.spec.drawn
 
     def _outcome(self, outcome: Any) -> Vector:
         return class_row(outcome, self.classes, self._labels)

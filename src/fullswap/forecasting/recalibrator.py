@@ -13,7 +13,9 @@ from fullswap.base.keys import event_name, event_names
 from fullswap.base.protocols import Mixture
 from fullswap.base.records import Record
 from fullswap.forecasting.base import OnlineForecaster
+from fullswap.forecasting.class_specs import calibration_of, classwise_spec, is_classwise
 from fullswap.forecasting.contexts import are_many, context_of, contexts_of, event_of
+from fullswap.forecasting.groups import GroupNames, one_event
 from fullswap.forecasting.inputs import (
     binary_outcome,
     binary_outcomes,
@@ -22,11 +24,12 @@ from fullswap.forecasting.inputs import (
     labels_of,
 )
 from fullswap.forecasting.running import Answers
-from fullswap.forecasting.specs import experts_spec
+from fullswap.forecasting.specs import experts_spec, groups_spec
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import LEVEL
+from fullswap.online.classwise_growth import grown_stream
 from fullswap.online.loop import peek_events, record_of
-from fullswap.online.spec import FEEDBACK, MOST_CLASSES, MOST_MODELS
+from fullswap.online.spec import FEEDBACK, MOST_CLASSWISE, MOST_MODELS
 from fullswap.online.tickets import Forecast
 
 
@@ -45,8 +48,8 @@ class Recalibrator(OnlineForecaster):
         Issue only multiples of it: 0.05, 1/20 or "5%". None: a grid of 64 cells or more, finer
         towards 0 and 1, which are themselves never issued; of several classes some hundred vectors.
     classes : int or sequence
-        2 for yes-or-no events, up to 8; or the names of the classes, which outcomes then have, in
-        the order of the probabilities: ``["home", "tie", "away"]``, ``["lost", "won"]``.
+        2 for yes-or-no events, up to 1000; or the names of the classes, which outcomes then have,
+        in the order of the probabilities: ``["home", "tie", "away"]``, ``["lost", "won"]``.
     models : int
         How many models' probabilities come with each event. Of several, some may be absent
         (NaN); their experts then sleep.
@@ -58,6 +61,16 @@ class Recalibrator(OnlineForecaster):
         Of the draws; None: fresh entropy of the system, so that nobody can foresee them.
     max_weight : float
         Largest weight of an event in ``update``.
+    groups : sequence of names, "open" or None
+        Groups of events, in each of which forecasts are to be calibrated: every event may belong to
+        several. ``"open"``: any name becomes a group when it is first met. Yes-or-no events only.
+    calibration : {None, "full", "classwise"}
+        Of several classes, what is calibrated: whole vectors on a grid, for up to 8 classes; or
+        each class, and the declared label, for 3 to 1000: one vector of sum 1 for each event, in
+        soft bins. None: whole vectors as far as that goes.
+    drawn : bool
+        Class by class: whether what is issued is drawn, each class on its grid, which is safe on
+        hard bins even against somebody who sees every forecast. ``feedback`` then has no say.
 
     Examples
     --------
@@ -69,8 +82,10 @@ class Recalibrator(OnlineForecaster):
     [True, True]
     """
 
-    _kinds = ("experts", "mesh")
-    _settings = ("step", "classes", "models", "horizon", "feedback", "max_weight")
+    _kinds = ("experts", "mesh", "groups", "classwise")
+    _settings = (
+        "step", "classes", "models", "horizon", "feedback", "max_weight", "calibration", "drawn",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -82,24 +97,33 @@ class Recalibrator(OnlineForecaster):
         feedback: str = "realised",
         seed: Any = None,
         max_weight: float = 1.0,
+        groups: Any = None,
+        calibration: str | None = None,
+        drawn: bool = False,
     ) -> None:
         checks.one_of("feedback", feedback, FEEDBACK)
-        count, labels = labels_of(classes, 2, MOST_CLASSES)
-        spec = experts_spec(
-            None if step is None else steps_of(step),
-            count,
-            checks.whole("models", models, 1, MOST_MODELS),
-            checks.horizon(horizon),
-            feedback,
-            checks.number("max_weight", max_weight, above=0),
-        )
-        self._start(spec, seed, labels)
+        count, labels = labels_of(classes, 2, MOST_CLASSWISE)
+        names = GroupNames.of(groups)
+        many = checks.whole("models", models, 1, MOST_MODELS)
+        events, most = checks.horizon(horizon), checks.number("max_weight", max_weight, above=0)
+        steps = None if step is None else steps_of(step)
+        if names is not None and count != 2:
+            checks.refuse("groups", "be None for more than two classes", groups)
+        if is_classwise(count, calibration, drawn):
+            if steps is not None:
+                checks.refuse("step", "be None where classes are calibrated one by one", step)
+            spec = classwise_spec(count, many, events, drawn, most)
+        elif names is not None:
+            spec = groups_spec(steps, many, events, feedback, most, names.room, names.open)
+        else:
+            spec = experts_spec(steps, count, many, events, feedback, most)
+        self._start(spec, seed, labels, names)
 
     @property
     def step(self) -> float | None:
         """Forecasts are multiples of it; None if none was given."""
         lattice = self.spec.levels[0]
-        return None if lattice.shape == "tapered" else 1 / lattice.cells
+        return None if lattice.shape in ("tapered", "classes") else 1 / lattice.cells
 
     @property
     def classes(self) -> int:
@@ -107,17 +131,46 @@ class Recalibrator(OnlineForecaster):
         return self.spec.classes
 
     @property
+    def calibration(self) -> str:
+        """What is calibrated: "full" or "classwise"."""
+        return calibration_of(self.spec)
+
+    @property
+    def drawn(self) -> bool:
+        """Class by class: whether each class is drawn on its grid."""
+        return self.spec.drawn
+
+    @property
     def models(self) -> int:
         """Models whose probabilities come with an event."""
         return self.spec.models
 
-    @overload
-    def predict(self, p: float, *, event: Any = None) -> Forecast: ...
+    def add_class(self, label: Any = None) -> None:
+        """One more class, behind the others, where classes are calibrated one by one.
+
+        It begins as one that no model expected and that never happened, also for forecasts that
+        wait. ``label`` is its name, where classes have names.
+        """
+        if self.calibration != "classwise":
+            checks.refuse("calibration", "be 'classwise' where classes are added", "full")
+        labels = self._labels
+        if (labels is None) != (label is None):
+            checks.refuse("label", "be given exactly where classes have names", label)
+        checks.whole("classes", self.classes + 1, 3, MOST_CLASSWISE)
+        if labels is not None:
+            labels = labels_of((*labels, label), 3, MOST_CLASSWISE)[1]
+        self._stream = grown_stream(self._stream)
+        self._spec, self._labels = self._stream.kind.spec, labels
 
     @overload
-    def predict(self, p: Any, *, event: Any = None) -> Any: ...
+    def predict(self, p: float, *, groups: Any = None, event: Any = None) -> Forecast: ...
 
-    def predict(self, p: Any, *, event: Any = None) -> Forecast | list[Forecast]:
+    @overload
+    def predict(self, p: Any, *, groups: Any = None, event: Any = None) -> Any: ...
+
+    def predict(
+        self, p: Any, *, groups: Any = None, event: Any = None
+    ) -> Forecast | list[Forecast]:
         """Forecast the event for which the models say p, or many events from the present state.
 
         Parameters
@@ -126,6 +179,10 @@ class Recalibrator(OnlineForecaster):
             One probability, or ``models`` of them; with K > 2 classes of shape (K,) or
             (models, K). For many events one more axis, before these: a list, array or Series of
             probabilities gives a list of forecasts, which ``update`` takes back.
+        groups : sequence of names, or dict
+            Groups to which the event belongs, for a recalibrator with groups; None, NaN and "" are
+            none. ``{"region": "north"}`` is the group "region=north". For many events as in
+            ``run``.
         event : text, number or tuple
             Its name, if it is forecast again before its outcome is known: forecasts of one event
             are learnt together, by ``resolve``, and count as one. For many events a name for each.
@@ -139,26 +196,35 @@ class Recalibrator(OnlineForecaster):
         3
         """
         if type(p) is not float and are_many(p, self.models, self.classes > 2):
-            contexts = self._contexts(p)
+            said = self._contexts(p)
+            contexts, joined = self._with_groups(said, len(said), groups)
             names = event_names(event, len(contexts)) or [None] * len(contexts)
+            self._take_names(joined)
             own = enumerate(names)
             return [self._stream.predict(event_of(contexts, k), name) for k, name in own]
         context = context_of(p, self._spec.models, self._spec.classes)
-        if event is None:
-            return self._stream.predict(context)
-        return self._stream.predict(context, event_name(event))
+        name = None if event is None else event_name(event)
+        if groups is not None or self._groups is not None:
+            context = self._with_group(context, groups)
+        return self._stream.predict(context, name)
 
-    def peek(self, p: Any) -> Mixture:
+    def peek(self, p: Any, *, groups: Any = None) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""
-        return self._stream.peek(context_of(p, self._spec.models, self._spec.classes))
+        context = context_of(p, self._spec.models, self._spec.classes)
+        if groups is None and self._groups is None:
+            return self._stream.peek(context)
+        contexts, names = self._with_groups(np.reshape(context, (1, -1)), 1, one_event(groups))
+        return self._with_names(names)._stream.peek(contexts[0])
 
-    def peek_many(self, p: Any) -> Record:
+    def peek_many(self, p: Any, *, groups: Any = None) -> Record:
         """What would be forecast in each of many events if it came next, in compiled code.
 
-        ``p`` as for ``run``. Nothing is drawn and nothing changes.
+        ``p`` and ``groups`` as for ``run``. Nothing is drawn and nothing changes.
         """
-        stream = self._stream
-        recorded = peek_events(stream.rows, np.zeros(0, np.int64), self._contexts(p))
+        said = self._contexts(p)
+        contexts, names = self._with_groups(said, len(said), groups)
+        stream = self._with_names(names)._stream
+        recorded = peek_events(stream.rows, np.zeros(0, np.int64), contexts)
         level = int(stream.row[LEVEL])
         return replace(record_of(stream.kind, level, recorded), issued_indices=None)
 
@@ -168,6 +234,7 @@ class Recalibrator(OnlineForecaster):
         outcomes: Any,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         event: Any = None,
         known: Any = None,
         answers: Answers | None = None,
@@ -192,8 +259,14 @@ class Recalibrator(OnlineForecaster):
         for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
         as the loop of ``predict``, ``update`` and ``resolve``. ``answers``: outcomes of events that
         wait already and become known in the course of this run.
+
+        ``groups`` says to which groups events belong, for a recalibrator with groups: a name, or a
+        list of names, for each event; a table of 0 and 1 with a column for each of ``groups``, also
+        a sparse one; or a frame of columns, of which each row is in the groups "column=value".
         """
-        return self._run((p, outcomes), sample_weight, record, progress, event, known, answers)
+        return self._run(
+            (p, outcomes), sample_weight, record, progress, event, known, answers, groups
+        )
 
     def _contexts(self, p: Any) -> Any:
         return contexts_of(p, self.models, self.classes, labels=self._labels)

@@ -12,7 +12,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.grids.kuhn import simplex_geometry
-from fullswap.online.expert_rows import premises_of
+from fullswap.online.expert_rows import premises_of, spread_of
 from fullswap.online.lattices import (
     MOST_CELLS,
     MOST_POINTS,
@@ -28,6 +28,7 @@ from fullswap.sets import Simplex
 from fullswap.theorems import LEDGER, THEOREMS, Constants, Geometry, Theorem
 from fullswap.theorems.anytime import Schedule
 from fullswap.theorems.calibration import LogForecasts, log_loss_rounding, squared_loss
+from fullswap.theorems.groups import InGroup, equal_share, group_total, reserved_share
 from fullswap.theorems.learning import best_ratio, nearly_strongly_convex_cost
 from fullswap.theorems.means import (
     ClassForecasts,
@@ -146,6 +147,39 @@ def experts_spec(
     return Spec(
         "experts" if classes == 2 else "mesh", levels, starts, classes, models, feedback,
         max_weight=max_weight, horizon=horizon,
+    )  # fmt: skip
+
+
+FEWEST_IN_GROUPS = 20
+"""Cells where there are groups and no model."""
+
+
+@lru_cache(maxsize=256)
+def groups_spec(
+    steps: int | None, models: int, horizon: int | None, feedback: str, max_weight: float,
+    groups: int, open_groups: bool,
+) -> Spec:  # fmt: skip
+    """Yes-or-no events in groups, with models' probabilities or without (0 models)."""
+    prior = reserved_share(groups) if open_groups else equal_share(groups)
+    # the bound alone would choose coarser grids, on which errors are two to four times as large
+    fewest = FEWEST_CELLS[2] if models else FEWEST_IN_GROUPS
+
+    def total(mass: float, cells: int) -> float:
+        lattice = _experts_lattice(cells, 2)
+        delta = (TAPERED_LENGTH / cells) ** 2 / 4
+        spread = spread_of(lattice, 2)
+        return group_total(InGroup(mass, lattice.size(2), mass * delta, spread, prior))
+
+    starts: tuple[float, ...] = (0.0,)
+    if steps is not None:
+        levels: tuple[Lattice, ...] = (Lattice("even", steps),)
+    elif horizon is not None:
+        levels = (_experts_lattice(_least(lambda cells: total(horizon, cells), fewest), 2),)
+    else:
+        levels, starts = _doubled(total, fewest)
+    return Spec(
+        "groups", levels, starts, 2, models, feedback, max_weight=max_weight, horizon=horizon,
+        groups=groups, open_groups=open_groups,
     )  # fmt: skip
 
 
@@ -325,16 +359,20 @@ def _experts_total(mass: float, cells: int, classes: int) -> float:
 
 @lru_cache
 def _experts_levels() -> Levels:
-    """Cells that double as soon as the bound is smaller for it."""
-    cells, mass = FEWEST_CELLS[2], 1
+    return _doubled(lambda mass, cells: _experts_total(mass, cells, 2), FEWEST_CELLS[2])
+
+
+def _doubled(total: Callable[[float, int], float], cells: int) -> Levels:
+    """Cells that double as soon as the bound, of mass and cells, is smaller for it."""
+    mass = 1
     lattices, starts = [_experts_lattice(cells, 2)], [0.0]
     while cells < MOST_TUNED_CELLS:
-        while _experts_total(mass, 2 * cells, 2) > _experts_total(mass, cells, 2):
+        while total(mass, 2 * cells) > total(mass, cells):
             mass *= 2
         low = mass // 2
         while mass - low > 1:
             middle = (low + mass) // 2
-            if _experts_total(middle, 2 * cells, 2) > _experts_total(middle, cells, 2):
+            if total(middle, 2 * cells) > total(middle, cells):
                 low = middle
             else:
                 mass = middle
@@ -355,11 +393,18 @@ def _fits(cells: int, classes: int) -> bool:
 @lru_cache
 def _best_cells(horizon: int, classes: int) -> int:
     """The number of cells with the smallest bound for this many events; never too few."""
-    best, lowest, worse, cells = 0, math.inf, 0, FEWEST_CELLS[classes] - 1
+    return _least(
+        lambda cells: _experts_total(horizon, cells, classes), FEWEST_CELLS[classes], classes
+    )
+
+
+def _least(total: Callable[[int], float], fewest: int, classes: int = 2) -> int:
+    """The number of cells with the smallest bound, from so many on."""
+    best, lowest, worse, cells = 0, math.inf, 0, fewest - 1
     # the bound falls, then grows; a few steps past its minimum settle it
     while worse < 3 and cells < MOST_TUNED_CELLS and _fits(cells + 1, classes):
         cells += 1
-        value = _experts_total(horizon, cells, classes)
+        value = total(cells)
         worse = 0 if value < lowest else worse + 1
         if value < lowest:
             best, lowest = cells, value

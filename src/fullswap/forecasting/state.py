@@ -13,6 +13,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.forecasting.contexts import Labels
+from fullswap.forecasting.groups import GroupNames
 from fullswap.forecasting.inputs import labels_of
 from fullswap.kernels.columns import HEAD, LEARNT, LEVEL, NEXT_ID, ROUNDS
 from fullswap.online.codec import VERSION
@@ -21,8 +22,8 @@ from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast
 
 FORMAT = "fullswap forecaster"
-OPTIONAL = frozenset({"labels"})
-"""Fields that a state may have: names of the classes."""
+OPTIONAL = frozenset({"labels", "groups"})
+"""Fields that a state may have: names of the classes, names of groups."""
 MOST_BYTES = 10**10
 """Of a state as text."""
 
@@ -87,6 +88,16 @@ def unpack_labels(stored: dict[str, Any], classes: int) -> Labels | None:
     if not isinstance(stored["labels"], list):
         checks.refuse("labels", "be a list", stored["labels"])
     return labels_of(stored["labels"], classes, classes)[1]
+
+
+def pack_groups(groups: GroupNames | None) -> dict[str, Any]:
+    """The names of groups as a field of a state, where there are groups."""
+    return {} if groups is None else {"groups": groups.pack()}
+
+
+def unpack_groups(stored: dict[str, Any], spec: Spec) -> GroupNames | None:
+    """The names of groups, checked; None where there are no groups."""
+    return GroupNames.unpack(stored.get("groups"), spec)
 
 
 def _checksum(body: Any) -> str:
