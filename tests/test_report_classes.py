@@ -10,6 +10,7 @@ from fullswap.metrics.bins import bins_of
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import curve_of
 from fullswap.report import draw_classes, draw_reliability
+from fullswap.report.scale import _rounded_up
 from pictures import all_dots, all_words, artist, calibrated, parts, words
 
 
@@ -91,6 +92,11 @@ def test_panels_of_rare_classes_have_their_own_axes():
     figure = draw_classes([("rare", *parts(y, p, 6, draws=10)), part("usual", 1)])
     scales = {axes.get_title(loc="left").split("\n")[0]: axes.get_xscale() for axes in figure.axes}
     assert scales == {"rare": "logit", "usual": "linear"}
+    notes = {
+        axes.get_title(loc="left").split("\n")[0]: axes.get_title(loc="left")
+        for axes in figure.axes
+    }
+    assert notes["rare"].endswith("; log scale") and "log scale" not in notes["usual"]
     assert figure.axes[1].yaxis.get_tick_params()["labelleft"]
 
 
@@ -106,3 +112,20 @@ def test_subfigures_and_odd_numbers(count):
 def test_a_class_is_needed():
     with pytest.raises(ValueError, match="parts must have one class at least"):
         draw_classes([])
+
+
+@pytest.mark.parametrize(
+    ("share", "end"),
+    [
+        (1.0, 1.0),
+        (0.37, 0.4),
+        (0.5, 0.5),
+        (0.07, 0.08),
+        (0.81, 0.9),
+        (0.993, 0.995),
+        (0.998, 0.999),
+    ],
+)
+def test_ends_of_axes_are_round(share, end):
+    assert _rounded_up(share) == pytest.approx(end, abs=1e-12)
+    assert _rounded_up(_rounded_up(share)) == pytest.approx(end, abs=1e-12)

@@ -31,6 +31,17 @@ SEGMENTS = [
     )
     for k in range(51)
 ]  # fmt: skip
+GROUPS = SimpleNamespace(
+    rows=[
+        SimpleNamespace(
+            name=f"land {k}" if k else "everybody", rounds=100 * k, points=(60 - k) / 500,
+            points_noise=0.02, points_high=0.03, points_guaranteed=0.3,
+        )
+        for k in range(51)
+    ]
+)  # fmt: skip
+CHANCES = RNG.dirichlet(np.ones(5), 3000)
+CLASSES = (RNG.random((3000, 1)) > np.cumsum(CHANCES, axis=1)[:, :-1]).sum(axis=1)
 MODELS = {f"m{k}": ScoreDecomposition(0.2, k / 900, 0.05 + k / 900, 0.25) for k in range(18)}
 
 DRAW = {
@@ -41,6 +52,8 @@ DRAW = {
     ),
     "windows": lambda ax: report.draw_windows(TALLY.windows(), tolerance=0.02, ax=ax),
     "segments": lambda ax: report.draw_segments(SEGMENTS, ax=ax),
+    "groups": lambda ax: report.plot_groups(GROUPS, ax=ax),
+    "top label": lambda ax: report.plot_top_label(CLASSES, CHANCES, ax=ax),
     "benefit": lambda ax: report.draw_benefit(CELLS, CELLS, ax=ax),
     "murphy": lambda ax: report.draw_murphy({str(k): CELLS for k in range(8)}, ax=ax),
     "plane": lambda ax: report.draw_plane(MODELS, ax=ax),
@@ -62,6 +75,7 @@ def test_files_are_small_and_parts_have_names(draw):
 def test_nine_classes_stay_small():
     parts = [(str(k), CURVE, BINS, CELLS) for k in range(20)]
     assert len(svg_of(report.draw_classes(parts))) < 90_000
+    assert len(svg_of(report.plot_classes(CLASSES, CHANCES))) < 90_000
 
 
 @every

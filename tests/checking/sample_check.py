@@ -83,7 +83,8 @@ def sample(
     after = Cells.of_events(y, 1 / (1 + np.exp(-0.62 * np.log(p / (1 - p)))))
     segments = [
         SimpleNamespace(
-            column="device", value=value, events=rounds // (i + 2), error=0.062 / (i + 1),
+            column="device", value=value, name=f"device {value}",
+            events=rounds // (i + 2), error=0.062 / (i + 1),
             chance=Chance(0.012 + 0.004 * i, 0.02 + 0.006 * i, 0.01, 200),
             beyond=max(0.062 / (i + 1) - 0.02 - 0.006 * i, 0.0),
             evidence=evidence(y[i::8], p[i::8]), flagged=i < 2, smallest_seen=0.02 + 0.004 * i,

@@ -133,13 +133,34 @@ def test_refused(tmp_path, roles, settings, message):
         replay_file(path, {"y": ["rained"], "p": ["p"], **roles}, ReplaySettings(**settings))
 
 
-def test_too_many_classes_and_taken_names(tmp_path):
+def test_many_classes_are_those_of_the_library(tmp_path):
+    rng = np.random.default_rng(6)
+    p = rng.dirichlet([1] * 9, 60).round(6)
+    p[:, -1] = (1 - p[:, :-1].sum(axis=1)).round(6)
+    y = rng.integers(0, 9, 60)
     names = [f"c{k}" for k in range(9)]
-    row = ",".join(["0.1"] * 8 + ["0.2"])
-    text = ",".join([*names, "y"]) + "\n" + "".join(f"{row},c{k % 9}\n" for k in range(30))
-    (tmp_path / "many.csv").write_text(text)
-    with pytest.raises(ValueError, match="classes must be at most 8"):
-        replay_file(tmp_path / "many.csv", {"y": ["y"], "classes": names}, ReplaySettings())
+    rows = [",".join(map(str, [*row, f"c{k}"])) for row, k in zip(p.tolist(), y, strict=True)]
+    log, out = tmp_path / "many.csv", tmp_path / "out.csv"
+    log.write_text("\n".join([",".join([*names, "y"]), *rows]) + "\n")
+    roles = {"y": ["y"], "classes": names}
+    kept = {"state": tmp_path / "s", "out": out}
+    answer = replay_file(log, roles, ReplaySettings(seed=3), chunk=7, **kept)
+    forecaster = Recalibrator(classes=9, seed=3)
+    wanted = forecaster.run(p / p.sum(axis=1, keepdims=True), y)
+    for what, values in (("issued", wanted.issued), ("mean", wanted.mean)):
+        found = [[float(row[f"{what}_{k}"]) for k in range(9)] for row in read_csv(out)]
+        assert np.array(found) == pytest.approx(values, abs=1e-9)
+    classwise, declared = forecaster.certificates()[:2]
+    assert answer.certificate.measured == pytest.approx(classwise.measured)
+    assert answer.declared.measured == pytest.approx(declared.measured)
+    assert "Certificate of the declared class:" in str(answer) and "draws: at" not in str(answer)
+    with pytest.raises(ValueError, match="step must be left out for more than 8 classes"):
+        replay_file(log, roles, ReplaySettings(step=0.1))
+
+
+def test_too_many_classes_and_taken_names(tmp_path):
+    with pytest.raises(ValueError, match="classes must be at most 1,000 for a forecast"):
+        ReplaySettings().forecaster(1001, 1, 1.0)
     (tmp_path / "taken.csv").write_text("p,y,mean\n0.5,1,2\n0.4,0,3\n")
     with pytest.raises(ValueError, match="no column 'mean'"):
         replay_file(tmp_path / "taken.csv", {"y": ["y"], "p": ["p"]}, ReplaySettings())

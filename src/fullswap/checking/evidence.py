@@ -229,6 +229,18 @@ def evidence_of(
     return run.result() if stream is not None else run.result()[0]
 
 
+def renumbered(evidence: Evidence, numbers: Indices) -> Evidence:
+    """The same with these numbers for the rows that were added."""
+
+    def number(row: int) -> int:
+        return int(numbers[row]) if row >= 0 else row
+
+    return replace(
+        evidence, positions=numbers[evidence.positions], impossible=numbers[evidence.impossible],
+        most_at=number(evidence.most_at), since=number(evidence.since),
+    )  # fmt: skip
+
+
 def averaged(lanes: list[Evidence]) -> Evidence:
     """The mean of e-values of streams, which is one however they depend on one another.
 

@@ -111,7 +111,7 @@ def segment_lines(c: Check) -> list[str]:
             "certain and wrong" if len(s.evidence.impossible) else evidence_text(s.evidence.log10)
         )
         rows.append((
-            f"{s.column} {s.value}", f"{s.events:,}", points(s.error, False),
+            s.name, f"{s.events:,}", points(s.error, False),
             points(s.chance.median, False), sure, points(s.smallest_seen, False),
             "" if not s.flagged else LITTLE if s.little else MISCALIBRATED,
         ))  # fmt: skip

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from fullswap.base import checks
 from fullswap.base.amounts import counted
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.gather import Gathered
-from fullswap.checking.making import check_log, finish, known_rows
+from fullswap.checking.making import check_log, finish, groups_of, known_rows
 from fullswap.checking.segments import SegmentColumn
 from fullswap.checking.settings import Settings
 from fullswap.inputs.columns import column_of
 from fullswap.inputs.files import joined, read_batches
-from fullswap.inputs.frames import columns_of
+from fullswap.inputs.frames import columns_of, pick
 from fullswap.inputs.guess import guess_roles
 from fullswap.inputs.log import Log, log_of
 from fullswap.inputs.moments import moments
@@ -38,27 +39,30 @@ def check_file(
 ) -> Check | Comparison:  # fmt: skip
     """Check a log in CSV, Parquet or JSON lines; "-" is standard input.
 
-    ``roles`` names columns: y, p, classes, time, event, together, by, sample_weight, due. Others
-    are guessed where it is obvious. Logs of more than a million rows are summed as they come,
-    unless they must be put in order or grouped: then the columns that are needed are kept.
+    ``roles`` names columns: y, p, classes, time, event, together, by, groups, sample_weight, due.
+    Others are guessed where it is obvious. Logs of more than a million rows are summed as they
+    come, unless they must be put in order or grouped: then the columns that are needed are kept.
     """
     named = {role: value for role, value in roles.items() if value}
     notes: list[str] = []
     batches = (batch for _, batch in read_batches(path, strict=strict, notes=notes))
     head, more = _head(batches)
+    groups = named.pop("groups", None)
     named, said = completed(head, named)
+    _refuse_groups(head, groups, named["y"])
     first = next(more, None)
     more = chain([] if first is None else [first], more)
     if first is not None:
         said += _without_order(head, named, roles)
-        if _needs_all(named):
-            head, more = _whole(head, more, named), iter(())
+        if groups or _needs_all(named):
+            wanted = named if groups is None else {**named, "groups": groups}
+            head, more = _whole(head, more, wanted), iter(())
             first = None
     log = log_of(head, pos_label=pos_label, **named)
     log.notes[:] = dict.fromkeys([*said, *log.notes])  # some are noticed twice
     if first is None:
         log.notes.extend(notes)
-        return check_log(log, settings)
+        return check_log(log, settings, groups_of(groups, head, log.rows))
     stream = _Stream(log, named, settings)
     for batch in more:
         stream.add(batch)
@@ -84,6 +88,14 @@ def _whole(head: Any, more: Iterator[Any], named: dict[str, Any]) -> Any:
     wanted = list(dict.fromkeys(name for names in listed for name in names))
     rest = (pa.Table.from_batches([batch]) for batch in more)
     return joined([table.select(wanted) for table in chain([head], rest)])
+
+
+def _refuse_groups(head: Any, groups: list[str] | None, y: Any) -> None:
+    """Refuse columns of groups that do not exist, or are the outcome."""
+    for name in groups or ():
+        pick(dict.fromkeys(head.column_names), "groups", name)
+        if name in (y if isinstance(y, list) else [y]):
+            checks.refuse("groups", "name columns that are known before the outcome", name)
 
 
 def _needs_all(named: dict[str, Any]) -> bool:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
-from fullswap.checking.evidence import Evidence, EvidenceRun, averaged
-from fullswap.checking.segments import SegmentColumn
+from fullswap.checking.evidence import Evidence, EvidenceRun, averaged, renumbered
+from fullswap.checking.segments import GROUP, SegmentColumn
 from fullswap.checking.settings import Settings
+from fullswap.inputs.memberships import Memberships
 from fullswap.metrics.cell_tally import CellTally
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.windows import Windows, WindowTally
@@ -84,7 +85,7 @@ class Gathered:
     """Everything that was read of a log."""
 
     def __init__(self, classes: int, settings: Settings, columns: list[SegmentColumn]) -> None:
-        self.classes, self.settings, self.columns = classes, settings, columns
+        self.classes, self.settings, self.columns = classes, settings, list(columns)
         self.rows = 0
         self._questions = Questions(classes)
         self._windows = WindowTally()
@@ -113,6 +114,26 @@ class Gathered:
         self._tail.append((y, p, weight, event))
         while sum(len(part[0]) for part in self._tail[1:]) >= TAIL_ROWS:
             self._tail.pop(0)
+
+    def add_groups(
+        self, groups: Memberships, y: Vector, p: Any, weight: Vector | None = None,
+        event: Indices | None = None,
+    ) -> None:  # fmt: skip
+        """Groups of all rows, which may overlap: once, after all rows have been added."""
+        rows = groups.events
+        power = self._power(weight)
+
+        def taken(values: Any) -> Any:
+            return None if values is None else values[rows]
+
+        segments = _Segments(self.classes, self.settings)
+        segments.add(
+            groups.members, len(groups.names), taken(y), taken(p), taken(weight), taken(power),
+            taken(event), rows,
+        )  # fmt: skip
+        names = [str(name) for name in groups.names]
+        self.columns.append(SegmentColumn(GROUP, names, overlapping=True))
+        self._by.append(segments)
 
     def _doubtful(self, p: Any) -> Any:
         """Forecasts as the evidence takes them: see ``Settings.least``."""
@@ -156,7 +177,7 @@ class Gathered:
         return [
             [
                 (column.labels[k], part.questions[k].cells(), evidence)
-                for k, evidence in enumerate(part.evidence.result())
+                for k, evidence in enumerate(part.result())
                 if evidence.events
             ]
             for column, part in zip(self.columns, self._by, strict=True)
@@ -184,10 +205,12 @@ class _Lanes:
         self._rows = 0
 
     def add(
-        self, y: Vector, p: Any, power: Vector | None, event: Indices | None, codes: Indices | None
-    ) -> None:
+        self, y: Vector, p: Any, power: Vector | None, event: Indices | None,
+        codes: Indices | None, rows: Indices | None = None,
+    ) -> None:  # fmt: skip
+        """Add rows; ``rows`` are their numbers in the log where some come more than once."""
         if self._lanes > 1:
-            lane = (self._rows + np.arange(len(y))) % self._lanes
+            lane = (self._rows + np.arange(len(y)) if rows is None else rows) % self._lanes
             codes = lane if codes is None else codes * self._lanes + lane
         self._rows += len(y)
         self._run.add(y, p, weight=power, event=event, stream=codes)
@@ -206,20 +229,29 @@ class _Segments:
     def __init__(self, classes: int, settings: Settings) -> None:
         self.classes = classes
         self.questions: list[Questions] = []
-        self.evidence = _Lanes(classes, settings, checkpoints=2)
+        self._evidence = _Lanes(classes, settings, checkpoints=2)
+        self._numbers: Indices | None = None
+
+    def result(self) -> list[Evidence]:
+        """Evidence of every segment."""
+        found = self._evidence.result()
+        numbers = self._numbers
+        return found if numbers is None else [renumbered(one, numbers) for one in found]
 
     def add(
         self, codes: Indices, count: int, y: Vector, p: Any, weight: Vector | None,
-        power: Vector | None, event: Indices | None,
+        power: Vector | None, event: Indices | None, rows: Indices | None = None,
     ) -> None:  # fmt: skip
+        """Add rows; ``rows``, their numbers in the log, where some come more than once."""
+        self._numbers = rows
         while len(self.questions) < count:
             most = MOST_ROWS // 10
             self.questions.append(Questions(self.classes, most, SEGMENT_WIDTH))
-        self.evidence.add(y, p, power, event, codes)
+        self._evidence.add(y, p, power, event, codes, rows)
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(count + 1))
         for k in range(count):
-            rows = order[ends[k] : ends[k + 1]]
-            if len(rows):
-                own = (None if v is None else v[rows] for v in (y, p, weight, event))
+            chosen = order[ends[k] : ends[k + 1]]
+            if len(chosen):
+                own = (None if v is None else v[chosen] for v in (y, p, weight, event))
                 self.questions[k].add(*own)  # type: ignore[arg-type]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.amounts import percent, points
-from fullswap.base.protocols import Indices
+from fullswap.base.protocols import Indices, Vector
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.evidence import e_bh
 from fullswap.checking.gather import Gathered
+from fullswap.checking.group_words import one_sided
 from fullswap.checking.recalibrated import recalibrated_of
-from fullswap.checking.segments import Segment, SegmentColumn
+from fullswap.checking.segments import MOST_SEGMENTS, Segment, SegmentColumn
 from fullswap.checking.settings import Settings
 from fullswap.checking.sizes import (
     FEW_CLASSES,
@@ -30,6 +32,9 @@ from fullswap.checking.sizes import (
 from fullswap.checking.verdict import size_of, verdict_of
 from fullswap.grids.steps import steps_of
 from fullswap.inputs import Log, log_of
+from fullswap.inputs.frames import columns_of, pick
+from fullswap.inputs.given import is_names
+from fullswap.inputs.memberships import Memberships, memberships_of
 from fullswap.metrics.cells import Cells
 from fullswap.metrics.corp import decompose
 
@@ -41,6 +46,7 @@ def check(
     y: Any = None,
     p: Any = None,
     by: Any = None,
+    groups: Any = None,
     time: Any = None,
     event: Any = None,
     together: Any = None,
@@ -78,6 +84,10 @@ def check(
     by
         Column or columns that cut the log into segments; arrays by name in a dict if there is no
         frame. Numbers are cut at quantiles.
+    groups
+        Groups that may overlap, each a segment of its own: a sequence of names for each row, or one
+        name; a frame or dict of columns, whose rows belong to ``"column=value"`` for each; a table
+        of 0 and 1, shape (n, G), an array or a sparse matrix; or names of columns of the frame.
     time
         When each forecast was made: rows are read in that order. Without it, in the given order.
     event
@@ -138,20 +148,50 @@ def check(
         sample_weight=sample_weight, pos_label=pos_label, labels=labels, classes=classes,
         due=due, as_of=as_of, guess=True,
     )  # fmt: skip
-    return check_log(log, settings)
+    return check_log(log, settings, groups_of(groups, y_true, log.rows))
 
 
-def check_log(log: Log, settings: Settings) -> Check | Comparison:
-    """Check a log that has been read."""
+def groups_of(groups: Any, source: Any, rows: int) -> Memberships | None:
+    """Groups of the given rows; names are those of columns, if rows come from a frame."""
+    if groups is None:
+        return None
+    columns = columns_of(source)
+    names = [groups] if isinstance(groups, str) else groups
+    # as many names as rows, none of them a column: one group for each row
+    if columns is not None and is_names(names) and (len(names) != rows or names[0] in columns):
+        groups = {str(name): pick(columns, "groups", name) for name in names}
+    found = memberships_of(groups, rows)
+    if len(found.names) > MOST_SEGMENTS:
+        _refuse_many(found.names, groups)
+    return found
+
+
+def _refuse_many(names: Sequence[Any], groups: Any) -> NoReturn:
+    """Say which column has most values, where columns were given."""
+    rule = f"groups must name at most {MOST_SEGMENTS:,} groups"
+    if not isinstance(groups, dict):
+        raise ValueError(f"{rule}, got {len(names):,}")
+    sizes = {c: sum(str(name).startswith(f"{c}=") for name in names) for c in groups}
+    most = max(sizes, key=lambda column: sizes[column])
+    raise ValueError(
+        f"{rule}, got {sizes[most]:,} in {most}: cut numbers into bands, or give by='{most}', "
+        "which cuts them"
+    )
+
+
+def check_log(
+    log: Log, settings: Settings, groups: Memberships | None = None
+) -> Check | Comparison:
+    """Check a log that has been read; ``groups`` are those of all rows that were given."""
     if not log.models:
-        return _check_one(log, settings)
+        return _check_one(log, settings, groups)
     notes, made, blank = list(log.notes), {}, []
     for name, p in log.models.items():
         if np.isnan(p[~np.isnan(log.y)]).all():
             blank.append(name)
             continue
         own = replace(log, models={}, p=p, names={**log.names, "p": name})
-        made[name] = _check_one(own, settings)
+        made[name] = _check_one(own, settings, groups)
     if not made:
         raise ValueError("p must name a model with forecasts of known outcomes, got none")
     if blank:
@@ -159,7 +199,7 @@ def check_log(log: Log, settings: Settings) -> Check | Comparison:
     return Comparison(made, notes)
 
 
-def _check_one(log: Log, settings: Settings) -> Check:
+def _check_one(log: Log, settings: Settings, groups: Memberships | None = None) -> Check:
     p: Any = log.p
     known = known_rows(log)
     if not known.any():
@@ -174,8 +214,23 @@ def _check_one(log: Log, settings: Settings) -> Check:
     by = {name: own(values) for name, values in log.by.items()}
     if settings.delay and log.event is not None:
         checks.refuse("delay", "be 0 where event or together is given", settings.delay)
-    gathered.add(own(log.y), own(p), own(log.weight), own(log.event), by)
+    rows = own(log.y), own(p), own(log.weight), own(log.event)
+    gathered.add(*rows, by)
+    if groups is not None:
+        groups = groups.taken(log.order[known])
+        gathered.add_groups(groups, *rows)
+        if classes == 2:
+            log = replace(log, notes=[*log.notes, *_one_sided(groups, rows[0])])
     return finish(gathered, log, own(log.time), int((~known).sum()), log.order[known])
+
+
+def _one_sided(groups: Memberships, y: Vector) -> list[str]:
+    """Notes about groups that the outcome alone may have made."""
+    members, many = groups.members, len(groups.names)
+    events = np.bincount(members, minlength=many)
+    shares = np.bincount(members, y[groups.events], many) / np.maximum(events, 1)
+    names = ["everybody", *groups.names]
+    return one_sided(names, [len(y), *events.tolist()], [float(y.mean()), *shares.tolist()])
 
 
 def known_rows(log: Log) -> NDArray[np.bool_]:
@@ -267,7 +322,7 @@ def _segments(gathered: Gathered) -> list[Segment]:
                 size_of(error, chance, None, gathered.classes) <= settings.tolerance,
                 seen_of(parts, chance, settings, gathered.largest_weight), None,
             ))  # fmt: skip
-        total = sum(costs)
+        total = 0.0 if column.overlapping else sum(costs)
         found += [
             replace(segment, share_of_miscalibration=cost / total if total > 0 else None)
             for segment, cost in zip(made, costs, strict=True)

@@ -10,6 +10,7 @@ from fullswap.checking import page_parts as parts
 from fullswap.checking.export import dumped
 from fullswap.checking.page import MOST_SEGMENTS, filled, machine_text
 from fullswap.checking.page_forecast_figures import Both, pictures_of, sides_of
+from fullswap.checking.page_forecast_groups import groups_of
 from fullswap.checking.page_forecast_promise import promise_of
 from fullswap.checking.page_forecast_words import change_of, numbers_of
 from fullswap.checking.page_parts_svg import Palette
@@ -33,6 +34,7 @@ def page_of_forecast(
     rows: int | None = None,
     pending: int = 0,
     skipped: int = 0,
+    groups: Any = None,
     title: str | None = None,
 ) -> str:
     """A whole HTML page about forecasts that were replayed, without scripts or requests.
@@ -52,6 +54,8 @@ def page_of_forecast(
         What was noticed on the way in, beside the notes of `after`.
     rows, pending, skipped
         Rows of the log, of which some have no outcome yet or could not be read.
+    groups
+        `GroupChanges`: every group before and after, worst first.
     title
         Heading of the page, by default "Forecasts, before and after".
     """
@@ -66,11 +70,12 @@ def page_of_forecast(
         title=title or ("Forecasts" if before is None else "Forecasts, before and after"),
         before=before,
         after=after,
-        change=change_of(before, after),
+        change=change_of(before, after, groups),
         log=_log(after, rows, pending, skipped),
         sides=sides_of(both, palette),
         numbers=numbers_of(before, after),
         promise=promise,
+        groups=None if groups is None else groups_of(groups, palette),
         pictures=pictures_of(both, promise.level, history, palette),
         alarms=[alarm_words(alarm) for alarm in alarms[-MOST_ALARMS:]],
         alarms_left=max(len(alarms) - MOST_ALARMS, 0),
@@ -94,6 +99,7 @@ def fragment_of_forecast(
     rows: int | None = None,
     pending: int = 0,
     skipped: int = 0,
+    groups: Any = None,
     title: str | None = None,
 ) -> str:
     """A card for notebooks: what changed, what is guaranteed, and reliability before and after.
@@ -105,7 +111,7 @@ def fragment_of_forecast(
         "forecast_fragment.html",
         palette,
         title=title,
-        change=change_of(before, after),
+        change=change_of(before, after, groups),
         log=_log(after, rows, pending, skipped),
         promise=promise_of(certificates, history),
         sides=sides_of(Both(before, after), palette, "n"),

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullswap.certificates.decisions import Table, percent, worst_ratio
+from fullswap.checking.group_words import change_words, groups_off, groups_words, right_words
 from fullswap.checking.page_parts import KINDS
 from fullswap.checking.page_parts_words import known, odds, points, score
 from fullswap.checking.verdict import NO_EVIDENCE
 from fullswap.checking.words import capital
 
+SQUARES = " Points of groups are in root mean square."
+"""What is to be said beside average errors."""
 SAME = 0.002
 """Brier scores that differ by a smaller share than this have hardly changed."""
 
@@ -37,8 +40,8 @@ class Number:
     better: str
 
 
-def change_of(before: Any, after: Any) -> Change:
-    """From how far off to how far off, and what that did to the score."""
+def change_of(before: Any, after: Any, groups: Any = None) -> Change:
+    """From how far off to how far off, and what that did to the score; also in ``GroupChanges``."""
     kind = KINDS[after.verdict]
     unit = "points off" if after.classes == 2 else "points on the wrong class"
     now, chance = points(after.error, unit=False), points(after.chance.median, unit=False)
@@ -47,19 +50,25 @@ def change_of(before: Any, after: Any) -> Change:
             f"On average the forecasts were {now} {unit}; chance alone would show {chance}. "
             f"{capital(after.verdict)}. Brier score {score(after.brier.score)}.{_infinite(after)}"
         )
-        return Change(kind, f"{now} {unit}", sentence)
+        told = groups_words(groups, None, 0.0, 0.0)
+        return Change(kind, f"{now} {unit}", f"{sentence} {told}{SQUARES if told else ''}".strip())
     was = points(before.error, unit=False)
     verdicts = f"Before: {_verdict(before)}. After: {_verdict(after)}."
     if _verdict(before) == _verdict(after):
         verdicts = f"Before and after: {_verdict(after)}."
-    if before.verdict == NO_EVIDENCE:
+    off = groups_off(groups)
+    if before.verdict == NO_EVIDENCE and not off:
         verdicts += " There was no sign that anything was off, and so little to gain."
     sentence = (
         f"On average forecasts were {was} {unit} before and are {now} after; chance alone would "
         f"show {chance}. {_score_change(before.brier.score, after.brier.score)} {verdicts}"
         f"{_infinite(after)}"
     )
-    return Change(kind, f"{was} → {now} {unit}", sentence)
+    gain, same = before.brier.score - after.brier.score, SAME * before.brier.score
+    told = groups_words(groups, right_words(before), gain, same, "→")
+    worst = f"; {change_words(off[0], '→')}" if off else ""
+    whole = f"{sentence} {told}{SQUARES if told else ''}".strip()
+    return Change(kind, f"{was} → {now} {unit}{worst}", whole)
 
 
 def _verdict(check: Any) -> str:

@@ -196,7 +196,7 @@ def _segments(check: Any) -> str:
     flagged = sum(bool(segment.flagged) for segment in check.segments)
     return (
         f"Errors of {counted(len(check.segments), 'segment')}, {flagged} with evidence of "
-        f"miscalibration; first {worst.column} {worst.value}: {points(worst.error)}, where chance "
+        f"miscalibration; first {worst.name}: {points(worst.error)}, where chance "
         f"alone would show {points(worst.chance.median)}."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ MOST_PLAIN = 12
 MOST_SEGMENTS = 1_000
 """Values of a column that are told apart; further ones are one segment together."""
 OTHERS = "(others)"
+GROUP = "group"
+"""What stands for the column where groups are given, to which an event may belong by the dozen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,14 @@ class Segment:
     smallest_seen: float
     """An error below this share might have gone unseen."""
     share_of_miscalibration: float | None
-    """Of what miscalibration costs in squared error, over the segments of this column."""
+    """Of what miscalibration costs in squared error, over the segments of this column; None where
+    they overlap."""
+
+    @property
+    def name(self) -> str:
+        """Column and value; a group of a column, "column=value", says so itself."""
+        plain = self.column == GROUP and "=" in self.value
+        return self.value if plain else f"{self.column} {self.value}"
 
     @property
     def beyond(self) -> float:
@@ -51,9 +61,9 @@ class Segment:
 class SegmentColumn:
     """A column by which events are told apart; learns its values as they come."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.labels: list[str] = []
+    def __init__(self, name: str, labels: Sequence[str] = (), overlapping: bool = False) -> None:
+        self.name, self.overlapping = name, overlapping
+        self.labels: list[str] = list(labels)
         self._codes: dict[str, int] = {}
         self._edges: Vector | None = None
         self._numeric: bool | None = None

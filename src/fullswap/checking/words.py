@@ -164,7 +164,7 @@ def _worst(c: Check) -> str:
     if not flagged:
         return ""
     worst = max(flagged, key=lambda s: s.beyond)
-    name = f"{worst.column} {worst.value}"
+    name = worst.name
     if c.verdict in (MISCALIBRATED, LITTLE):
         return f"Worst: {name} ({points(worst.error)} off)."
     count = f"{len(flagged)} of {len(c.segments)} segments"

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from fullswap.cli.options import COLUMNS, JSON, OUTPUT, QUIET, READING, listed
+from fullswap.cli.options import COLUMNS, JSON, OUTPUT, QUIET, READING, grouped, listed
 from fullswap.cli.output import (
     answered,
     in_shell,
@@ -55,6 +55,11 @@ def check(
         [], "--by", metavar="COL", rich_help_panel=COLUMNS,
         help="Check every value of this column too; again, or with commas, for more.",
     ),
+    groups: list[str] = typer.Option(  # noqa: B008
+        [], "--groups", metavar="COL", rich_help_panel=COLUMNS,
+        help="Check every value of this column as a group. Unlike --by, numbers are not cut into "
+        "bands, and empty cells belong to no group.",
+    ),
     weight: str | None = typer.Option(
         None, metavar="COL", rich_help_panel=COLUMNS, help="Weights of the rows."
     ),
@@ -96,7 +101,7 @@ def check(
     roles = {
         "y": listed(outcome), "p": listed(probability), "classes": listed([classes or ""]),
         "time": time, "event": listed(event), "together": listed(together), "by": listed(by),
-        "sample_weight": weight, "due": due,
+        "sample_weight": weight, "due": due, "groups": grouped(groups),
     }  # fmt: skip
     progress_wanted(quiet)
     with answered("check"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from fullswap.cli.options import COLUMNS, JSON, OUTPUT, QUIET, READING, listed
+from fullswap.cli.options import COLUMNS, JSON, OUTPUT, QUIET, READING, grouped, listed
 from fullswap.cli.output import (
     answered,
     in_shell,
@@ -38,6 +38,12 @@ def forecast(
     ),
     key: str | None = typer.Option(
         None, metavar="COL", help="Every value has a forecaster of its own: a station, a market.",
+        rich_help_panel=COLUMNS,
+    ),
+    groups: list[str] = typer.Option(  # noqa: B008
+        [], "--groups", metavar="COL",
+        help="Calibrated for every value of this column too: a region, an age band; again, or "
+        "with commas, for more. For yes-or-no events.",
         rich_help_panel=COLUMNS,
     ),
     time: str | None = typer.Option(
@@ -128,7 +134,7 @@ def forecast(
     roles = {
         "y": listed(outcome), "p": listed(probability), "classes": listed([classes or ""]),
         "time": time, "resolved": resolved, "event": listed(event), "key": key,
-        "sample_weight": weight,
+        "sample_weight": weight, "groups": grouped(groups),
     }  # fmt: skip
     with answered("forecast"):
         wanted = progress_wanted(quiet)
@@ -151,7 +157,8 @@ def forecast(
                 strict=strict, say=remarks,
             )  # fmt: skip
             if out not in (None, "-"):
-                say(certificates_text(found), "forecast")
+                table = [] if found.groups is None else ["", *found.groups.lines()]
+                say("\n".join([certificates_text(found), *table]), "forecast")
             return
         answer = replay_file(
             log, roles, settings, out=out, state=state, pos_label=positive, strict=strict,

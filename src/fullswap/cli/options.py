@@ -18,3 +18,8 @@ QUIET = typer.Option(
 def listed(values: list[str]) -> list[str]:
     """Names that were repeated, or joined by commas."""
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def grouped(values: list[str]) -> list[str]:
+    """Columns of groups, each once; one that is empty stays, to be refused as unknown ones are."""
+    return list(dict.fromkeys(name for value in values for name in listed([value]) or [""]))

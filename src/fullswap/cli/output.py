@@ -22,11 +22,11 @@ FLAGS = {
 }  # fmt: skip
 """Arguments that have another name in the shell."""
 NAMED = re.compile(
-    r"\b(y|p|time|event|together|by|due|key|resolved|pos_label|sample_weight|method|objective)="
+    r"\b(y|p|time|event|together|by|due|groups|key|resolved|pos_label|sample_weight|method|objective)="
     r"(\[[^\]]*\]|'[^']*'|\"[^\"]*\")"
 )
 OPENING = re.compile(
-    r"^(by|delay|due|event|gap|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
+    r"^(by|delay|due|event|gap|groups|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
     r"seed|step|time|together|tolerance|webhook|y) must "
 )
 POSITION = re.compile(r"(?<=^column)(s? .*?)\bat position \(?(\d+)(?:, \d+)*\)?")

@@ -12,6 +12,7 @@ from fullswap.checking.comparison import Comparison
 from fullswap.checking.export import dumped
 from fullswap.checking.monitor_alarm import Alarm
 from fullswap.replay import words
+from fullswap.replay.by_group import GroupChanges
 from fullswap.report.history import History
 
 VERSION = 1
@@ -43,6 +44,10 @@ class Replayed:
     notes: list[str] = field(default_factory=list)
     models: Comparison | None = None
     """Of several models: all of them."""
+    groups: GroupChanges | None = None
+    """Of every group, where there are any."""
+    declared: Certificate | None = None
+    """Of the declared class, where there are more than eight."""
 
     @property
     def sentence(self) -> str:
@@ -67,7 +72,9 @@ class Replayed:
             "after": None if self.after is None else self.after.to_dict(),
             "models": None if self.models is None else self.models.to_dict(),
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "declared": None if self.declared is None else self.declared.to_dict(),
             "certificates": found,
+            "groups": None if self.groups is None else self.groups.to_dict(),
             "history": None if history is None else {k: getattr(history, k) for k in names},
             "alarms": [dict(vars(alarm), text=str(alarm)) for alarm in self.alarms],
             "notes": self.notes,
@@ -94,7 +101,7 @@ class Replayed:
         return {
             "certificates": self._listed(), "history": self.history, "alarms": self.alarms,
             "notes": self.notes, "rows": self.rows, "pending": self.pending,
-            "skipped": self.skipped,
+            "skipped": self.skipped, "groups": self.groups,
         }  # fmt: skip
 
     def report(self, path: Any, title: str | None = None) -> None:

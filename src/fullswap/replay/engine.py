@@ -48,6 +48,8 @@ class Said(NamedTuple):
     weight: float
     time: float | None = None
     """When it was made, if the log says so."""
+    groups: Any = ()
+    """Names of the groups to which it belongs."""
 
 
 class Answered(NamedTuple):
@@ -278,15 +280,23 @@ class Engine:
         keys = None if rows.keys is None else [rows.keys[k] for k in own]
         p = None if rows.p is None else rows.p[own]
         weight = None if rows.weight is None else rows.weight[own]
+        groups = None if rows.groups is None else [rows.groups[k] for k in own.tolist()]
         try:
             if len(rows) == 1 and not inside.any():  # a line that is followed: in a millisecond
                 self._learn([(token, due) for token, due, _ in ready])
                 ready = []
-                result = self.streams.predict(keys, p, names)
+                result = self.streams.predict(keys, p, names, groups)
             else:
                 in_time = names is None and not ready and _in_time(known)
                 result = self.streams.run(
-                    keys, p, y, weight, names, None if in_time else known, self._told(ready)
+                    keys,
+                    p,
+                    y,
+                    weight,
+                    names,
+                    None if in_time else known,
+                    self._told(ready),
+                    groups,
                 )
         except ValueError:  # before anything was learnt: all of it waits on
             for token, due, _ in ready:
@@ -341,7 +351,8 @@ class Engine:
             if math.isnan(y):
                 p = None if rows.p is None else rows.p[k].tolist()
                 time = None if rows.time is None else float(rows.time[k])
-                one = Said(base + k, p, said.tolist(), weight, time)
+                groups = () if rows.groups is None else rows.groups[k]
+                one = Said(base + k, p, said.tolist(), weight, time, groups)
                 self.pending.setdefault(token, []).append(one)
             else:
                 self._wait(token, Due(float(plan.due[k]), base + int(plan.last[k]), y, weight))

@@ -14,6 +14,7 @@ from fullswap.base import checks
 from fullswap.base.files import refuse_same
 from fullswap.certificates import Certificate
 from fullswap.inputs.sources import arrow
+from fullswap.replay.by_group import GroupChanges, totals_of
 from fullswap.replay.files import Replay, Source
 from fullswap.replay.journal import Journal
 from fullswap.replay.lines import Lines
@@ -29,6 +30,13 @@ Say = Callable[[str], None]
 Begin = Callable[[Any, bool, str], Session]
 
 
+class Ended(dict[Any, Certificate]):
+    """The certificate of every stream; of the only one under the key None."""
+
+    groups: GroupChanges | None = None
+    """Of all streams together, where there are groups."""
+
+
 class _Stopped(Exception):
     """Somebody ends it."""
 
@@ -37,7 +45,7 @@ def follow_file(
     path: Any, roles: dict[str, Any], settings: ReplaySettings, *, out: Any = "-",
     state: Any = None, pos_label: Any = None, strict: bool = False, say: Say | None = None,
     snapshot: int = SNAPSHOT, forever: bool = True,
-) -> dict[Any, Certificate]:  # fmt: skip
+) -> Ended:  # fmt: skip
     """Answer every line of a growing file, or of standard input, until it ends or is stopped.
 
     What a file holds at the start is replayed as ``replay_file`` does it.
@@ -64,7 +72,7 @@ def follow_file(
 
     Returns
     -------
-    dict
+    Ended
         The certificate of every stream; of the only one under the key None.
     """
     refuse_kind(out, True)
@@ -94,7 +102,7 @@ class _Following:
 
     def run(
         self, roles: dict[str, Any], settings: ReplaySettings, pos_label: Any, out: Any
-    ) -> dict[Any, Certificate]:
+    ) -> Ended:
         """Until the end."""
         session = None
 
@@ -120,9 +128,11 @@ class _Following:
                     self._save(session)
                     session.output.__exit__()
         if session is None:
-            return {}
+            return Ended()
         session.engine.finish()
-        return session.engine.streams.certificates()
+        ended = Ended(session.engine.streams.certificates())
+        ended.groups = totals_of(session.engine.streams.tables())
+        return ended
 
     def ends(self, *_: object) -> None:
         """Somebody ends it: at once if nothing is being done, else after this line."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.inputs import given as roles
-from fullswap.inputs.columns import column_of
+from fullswap.inputs.columns import column_of, is_missing
 from fullswap.inputs.frames import columns_of, pick
 from fullswap.inputs.moments import moments
 from fullswap.inputs.outcomes import distinct, outcomes, same_label
@@ -20,6 +20,7 @@ from fullswap.inputs.probabilities import probabilities
 from fullswap.inputs.rows import weights
 from fullswap.inputs.sources import arrow
 from fullswap.inputs.typed import typed
+from fullswap.online.spec import MOST_GROUPS
 
 DAY = 86_400_000_000.0
 """Microseconds of a day."""
@@ -44,6 +45,8 @@ class Rows:
     events: list[Any] | None = None
     """Names of events; None where a row is an event of its own."""
     weight: Vector | None = None
+    groups: list[tuple[str, ...]] | None = None
+    """Names of the groups of each row; None where there are none at all."""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -80,6 +83,8 @@ class Reading:
     weight: str | None = None
     dates: bool = False
     """Whether moments are dates, not numbers."""
+    groups: list[str] = field(default_factory=list)
+    """Columns of groups: a row belongs to "column=value" for each of them."""
 
     @property
     def classes(self) -> int:
@@ -129,7 +134,8 @@ class Reading:
         if self.weight is not None:
             name = self.weight
             weight = weights(f"column {name}", pick(columns, "sample_weight", name))
-        return Rows(y, p, has, time, resolved, keys, self._events(columns), weight)
+        events, groups = self._events(columns), self._groups(columns)
+        return Rows(y, p, has, time, resolved, keys, events, weight, groups)
 
     def _outcomes(self, columns: dict[str, Any]) -> tuple[Vector, NDArray[np.bool_]]:
         name = f"column {self.y}"
@@ -185,6 +191,12 @@ class Reading:
         parts = [_texts(columns, "event", name) for name in self.event]
         return [None if MISSING in name else name for name in zip(*parts, strict=True)]
 
+    def _groups(self, columns: dict[str, Any]) -> list[tuple[str, ...]] | None:
+        if not self.groups:
+            return None
+        parts = [_group_names(columns, name) for name in self.groups]
+        return [tuple(name for name in row if name) for row in zip(*parts, strict=True)]
+
 
 def plain_columns(table: Any, numeric: list[str], comma: bool) -> dict[str, Any]:
     """Columns by name; those of numbers, written as texts, made numbers."""
@@ -208,6 +220,23 @@ def _texts(columns: dict[str, Any], role: str, name: str) -> list[str]:
     return [MISSING if value is None or not str(value).strip() else str(value) for value in column]
 
 
+def _group_names(columns: dict[str, Any], name: str) -> list[str]:
+    """The group of each row in one column; "" where a value is missing."""
+    column = pick(columns, "groups", name)
+    if "double" in str(getattr(column, "type", "")) or "float" in str(getattr(column, "type", "")):
+        import pyarrow.compute as pc
+
+        column = pc.if_else(pc.is_nan(column), None, column)
+    elif not hasattr(column, "cast"):
+        column = [None if is_missing(value) else value for value in column]
+    texts = _texts({name: column}, "groups", name)
+    named = {text: f"{name}={text}" for text in set(texts)} | {MISSING: ""}
+    if len(named) > 1 + MOST_GROUPS:
+        rule = f"name columns of at most {MOST_GROUPS:,} different values (cut numbers into bands)"
+        checks.refuse("groups", rule, f"{len(named) - 1:,} in {name}")
+    return [named[text] for text in texts]
+
+
 def reading_of(
     columns: dict[str, Any], named: dict[str, Any], pos_label: Any
 ) -> tuple[Reading, list[str]]:
@@ -218,10 +247,13 @@ def reading_of(
         "time": named.get("time"), "resolved": named.get("resolved"), "key": named.get("key"),
         "event": [event] if isinstance(event, str) else list(event),
         "weight": named.get("sample_weight"), "pos_label": pos_label,
+        "groups": list(named.get("groups") or []),
     }  # fmt: skip
     for role in ("time", "resolved", "key"):
         if others[role] is not None:
             pick(columns, role, others[role])
+    for name in others["groups"]:
+        pick(columns, "groups", name)
     if others["time"] is not None:
         sample = moments(f"column {others['time']}", pick(columns, "time", others["time"]))
         others["dates"] = sample.dtype.kind == "M"

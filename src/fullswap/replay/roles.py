@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from fullswap.base import checks
 from fullswap.base.amounts import counted
 from fullswap.checking.files import completed
+from fullswap.inputs.frames import pick
 from fullswap.inputs.guess import NoProbabilities, guess_roles
 from fullswap.replay.reading import Reading, plain_columns
 from fullswap.replay.settings import ReplaySettings
@@ -19,10 +21,15 @@ def roles_of(head: Any, comma: bool, roles: dict[str, Any]) -> tuple[dict[str, A
     """Which column is what: those that are named, and those that are obvious; and notes."""
     given = {role: value for role, value in roles.items() if value}
     apart: dict[str, Any] = {}
-    for role in ("resolved", "key"):
+    for role in ("resolved", "key", "groups"):
         if role in given:
             apart[role] = given.pop(role)
-    own = [name for name in head.column_names if name not in apart.values()]
+    groups = list(dict.fromkeys(apart.get("groups", [])))
+    if groups:
+        apart["groups"] = groups
+    refuse_groups(head.column_names, groups, given, apart.get("resolved"))
+    taken = {apart.get("resolved"), apart.get("key"), *groups} - _named(given)
+    own = [name for name in head.column_names if name not in taken]
     table = plain_columns(head.select(own), own, comma)
     if given.get("p") == NO_MODEL and "none" not in own:
         del given["p"]
@@ -33,7 +40,44 @@ def roles_of(head: Any, comma: bool, roles: dict[str, Any]) -> tuple[dict[str, A
         found = _without_model(table, given)
         _refuse_spoilt({name: head[name] for name in own}, found, comma)
         return {**found, **apart}, []
+    except ValueError:
+        _refuse_outcome(head, comma, groups)
+        raise
     return {**named, **apart}, said
+
+
+def refuse_groups(columns: list[str], groups: list[str], given: Any, resolved: Any) -> None:
+    """Refuse columns of groups that do not exist, or are known only after the forecast."""
+    for name in groups:
+        pick(dict.fromkeys(columns), "groups", name)
+        if name == resolved or name in _names_of(given.get("y")):
+            _refuse_later(name)
+
+
+def _refuse_later(name: str) -> None:
+    checks.refuse("groups", "name columns that are known before the outcome", name)
+
+
+def _refuse_outcome(head: Any, comma: bool, groups: list[str]) -> None:
+    """Say so where a column of groups is what would have been read as outcomes."""
+    if not groups:
+        return
+    try:
+        found, _ = guess_roles(plain_columns(head, head.column_names, comma))
+    except ValueError:
+        return
+    for name in groups:
+        if name in _names_of(found.get("outcome")):
+            _refuse_later(name)
+
+
+def _names_of(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value]
+
+
+def _named(given: dict[str, Any]) -> set[str]:
+    """Columns that have a role by name."""
+    return {name for value in given.values() for name in _names_of(value)}
 
 
 def _refuse_spoilt(columns: dict[str, Any], found: dict[str, Any], comma: bool) -> None:
@@ -88,6 +132,14 @@ def when_known(reading: Reading, settings: ReplaySettings) -> str:
 
 def refuse_roles(reading: Reading, settings: ReplaySettings) -> None:
     """Refuse roles that do not go together."""
+    if reading.groups and reading.classes > 2:
+        raise ValueError(
+            f"groups must be left out for several classes, got {', '.join(reading.groups)}: they "
+            f"are for yes-or-no events, and here are {reading.classes} classes"
+        )
+    for name in reading.groups:
+        if name in reading.later:
+            _refuse_later(name)
     if reading.resolved is not None and settings.delay is not None:
         raise ValueError(
             f"delay must be left out where resolved is given, got {settings.delay}: give one of "

@@ -85,7 +85,8 @@ class Session:
             column = reading.rows(head, comma).weight
             assert column is not None
             most = settings.max_weight or float(column.max())
-        forecaster = settings.forecaster(reading.classes, reading.models, most)
+        grouped = bool(reading.groups)
+        forecaster = settings.forecaster(reading.classes, reading.models, most, grouped)
         streams = Streams(forecaster, reading.key is not None)
         by_rows = settings.delay is not None or reading.time is None
         if self._stored is None:
@@ -252,6 +253,8 @@ class Session:
                 f"an issued 0 % is drawn for chances below {100 * step:.3g} %, so the evidence "
                 f"after takes it as {50 * step:.3g} %, and 100 % likewise"
             )
+        for note in summary.group_notes():
+            self._say(note)
         pending = sum(len(said) for said in engine.pending.values())
         before, after, models = summary.checks([], pending)
         alone = None if engine.streams.keyed else certificates.pop(None)
@@ -261,6 +264,8 @@ class Session:
             alarms=[] if summary.monitor is None else summary.monitor.alarms,
             rows=rows, answered=summary.answered, pending=pending,
             skipped=rows - (engine.forecast - forecast), notes=self.notes, models=models,
+            groups=summary.groups(engine.streams.tables(), models),
+            declared=engine.streams.declared(),
         )  # fmt: skip
 
     def note_resolved(self, rows: Rows) -> None:

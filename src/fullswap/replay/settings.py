@@ -7,7 +7,7 @@ from typing import Any
 
 from fullswap.base import checks
 from fullswap.grids.steps import steps_of
-from fullswap.online.spec import MOST_CLASSES
+from fullswap.online.spec import MOST_CLASSES, MOST_CLASSWISE
 
 RUN_LENGTH = 100_000
 """Right forecasts ring the alarm at most once in so many events, on average."""
@@ -41,13 +41,18 @@ class ReplaySettings:
         if self.seed is not None:
             checks.whole("seed", self.seed, 0)
 
-    def forecaster(self, classes: int, models: int, max_weight: float) -> Any:
-        """What every stream begins as."""
+    def forecaster(self, classes: int, models: int, max_weight: float, groups: bool = False) -> Any:
+        """What every stream begins as; with ``groups`` any name is one when it is first met."""
         from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
 
-        if classes > MOST_CLASSES:
-            checks.refuse("classes", f"be at most {MOST_CLASSES} for a forecast", classes)
+        if classes > MOST_CLASSWISE:
+            checks.refuse("classes", f"be at most {MOST_CLASSWISE:,} for a forecast", classes)
+        if classes > MOST_CLASSES and self.step is not None:
+            rule = f"be left out for more than {MOST_CLASSES} classes"
+            checks.refuse("step", rule, self.step)
         shared: Any = {"horizon": self.horizon, "seed": self.seed, "max_weight": max_weight}
+        if groups:
+            shared["groups"] = "open"
         if models:
             return Recalibrator(self.step, classes=classes, models=models, **shared)
         if classes == 2:

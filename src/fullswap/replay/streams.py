@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
-from fullswap.certificates import Certificate
+from fullswap.certificates import Certificate, GroupTable
+from fullswap.certificates.quantities import Quantity
 
 if TYPE_CHECKING:
     from fullswap.forecasting import Answers
+    from fullswap.online.spec import Spec
 
+MOST_CERTIFICATES = 100_000
+"""Groups of streams that are looked at one by one."""
 MANY = 100_000
 """Rows from which a run may show a bar of its own."""
 
@@ -72,37 +76,48 @@ class Streams:
         self.progress: bool | None = False
         """Whether long runs show a bar."""
         self.held: Any = Bank(forecaster) if keyed else forecaster
-        self.spec = forecaster.spec
         self.classes = int(self.spec.classes)
         self.with_models = bool(self.spec.models)
+        self.grouped = bool(self.spec.groups)
 
     def __len__(self) -> int:
         return len(self.held) if self.keyed else 1
 
+    @property
+    def spec(self) -> Spec:
+        """Of all streams; groups that are new change it."""
+        return self.held.spec  # type: ignore[no-any-return]
+
     def run(
         self, keys: list[Any] | None, p: Any, y: Vector, weight: Vector | None,
-        names: list[Any] | None, known: Any, answers: Any,
+        names: list[Any] | None, known: Any, answers: Any, groups: Any = None,
     ) -> Made:  # fmt: skip
         """Forecast rows, and learn outcomes when ``known`` says; None: before the next row.
 
-        ``answers`` for forecasts that wait already.
+        ``answers`` for forecasts that wait already; ``groups``: names for each row.
         """
         outcomes = y if known is not None or self.classes == 2 else y.astype(np.int64)
         columns = ([keys] if self.keyed else []) + ([p] if self.with_models else []) + [outcomes]
         record = self.held.run(
             *columns, sample_weight=weight, event=names, known=known, answers=answers,
-            progress=self.progress if len(y) >= MANY else False,
+            progress=self.progress if len(y) >= MANY else False, **self._groups(groups),
         )  # fmt: skip
         return made_of(record)
 
-    def predict(self, keys: list[Any] | None, p: Any, names: list[Any] | None) -> Made:
+    def _groups(self, groups: Any) -> dict[str, Any]:
+        return {"groups": groups} if self.grouped else {}
+
+    def predict(
+        self, keys: list[Any] | None, p: Any, names: list[Any] | None, groups: Any = None
+    ) -> Made:
         """Forecast one row, whose outcome comes later: the same as ``run`` gives, and quicker."""
         columns = [p] if self.with_models else []
         if self.keyed:
-            (ticket,) = self.held.predict(keys, *columns, event=names)
+            (ticket,) = self.held.predict(keys, *columns, event=names, **self._groups(groups))
         else:
             own = None if names is None else names[0]
-            ticket = self.held.predict(*(column[0] for column in columns), event=own)
+            mine = self._groups(None if groups is None else groups[0])
+            ticket = self.held.predict(*(column[0] for column in columns), event=own, **mine)
         issued, mean = np.array([ticket.issued]), np.array([ticket.mean])
         if self.classes > 2:
             none = np.full(1, np.nan)
@@ -147,3 +162,20 @@ class Streams:
         if self.keyed:
             return dict(self.held.certificates())
         return {None: self.held.certificate()}
+
+    def declared(self) -> Certificate | None:
+        """Of the declared class, where a single stream has many."""
+        if self.keyed:
+            return None
+        found = (c for c in self.held.certificates() if c.quantity == Quantity.TOP_LABEL_ERROR)
+        return next(found, None)
+
+    def tables(self) -> list[GroupTable]:
+        """The groups of every stream; none where there are too many to look at."""
+        if not self.grouped:
+            return []
+        if not self.keyed:
+            return [self.held.by_group()]
+        if len(self.held) * len(self.held.groups) > MOST_CERTIFICATES:
+            return []
+        return [self.held[key].by_group() for key in self.held]

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Vector
-from fullswap.certificates import Certificate
+from fullswap.certificates import Certificate, GroupTable
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.gather import MOST_ROWS, Gathered
+from fullswap.checking.group_words import one_sided
 from fullswap.checking.making import finish
 from fullswap.checking.monitor import Monitor
 from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.settings import Settings
 from fullswap.inputs.columns import factorise
 from fullswap.inputs.log import Log
+from fullswap.replay.by_group import GroupBins, GroupChanges, Numbered, changes_of
 from fullswap.replay.engine import Answered, Chunk
 from fullswap.replay.reading import Reading, Rows
 from fullswap.report.history import History
@@ -93,6 +95,9 @@ class Summary:
         binned = reading.classes == 2
         self._before_bins = Bins() if reading.models and binned else None
         self._after_bins = Bins() if reading.key and binned else None
+        self._numbered = Numbered()
+        self._groups_before = {name: GroupBins() for name in self._models}
+        self._groups_after = GroupBins()
         self.monitor = monitor
         self.rang: Alarm | None = None
         """The alarm that the last rows rang."""
@@ -122,8 +127,9 @@ class Summary:
             tokens = np.empty(len(own), dtype=object)
             tokens[:] = [(None if rows.keys is None else rows.keys[k], rows.events[k] or k)
                          for k in own.tolist()]  # fmt: skip
+        groups = None if rows.groups is None else [rows.groups[k] for k in own.tolist()]
         self._add(chunk.y[known], of(rows.p), chunk.made.issued[known], of(rows.weight),
-                  tokens, of(rows.time), of(numbers))  # fmt: skip
+                  tokens, of(rows.time), of(numbers), groups)  # fmt: skip
         self.add_answered(chunk.answered)
 
     def add_answered(self, answered: list[Answered]) -> None:
@@ -142,10 +148,12 @@ class Summary:
         if self._reading.time:
             time = np.array([np.nan if one.time is None else one.time for one in said])
         issued = np.array([one.issued for one in said], dtype=float)
-        self._add(y, p, issued, weight, tokens, time, numbers)
+        groups = [one.groups for one in said] if self._reading.groups else None
+        self._add(y, p, issued, weight, tokens, time, numbers, groups)
 
     def _add(
-        self, y: Vector, p: Any, issued: Any, weight: Any, tokens: Any, time: Any, numbers: Any
+        self, y: Vector, p: Any, issued: Any, weight: Any, tokens: Any, time: Any, numbers: Any,
+        groups: Any,
     ) -> None:  # fmt: skip
         if not len(y):
             return
@@ -159,6 +167,12 @@ class Summary:
             self._before_bins.add(y, columns[0], weight)
         if self._after_bins is not None:
             self._after_bins.add(y, issued, weight)
+        if groups is not None:
+            joined = self._numbered.joined(groups)
+            self._groups_after.add(y, issued, weight, joined)
+            for bins, column in zip(self._groups_before.values(), columns, strict=False):
+                if column is not None:
+                    bins.add(y, column, weight, joined)
 
     # --- alarms -----------------------------------------------------------------------------------
 
@@ -256,6 +270,21 @@ class Summary:
             models = Comparison(found)
             return next(iter(models.checks.values())), after, models
         return next(iter(found.values()), None), after, None
+
+    def groups(self, tables: list[GroupTable], models: Comparison | None) -> GroupChanges | None:
+        """Groups before (of the model that ``checks`` shows) and after; None without groups."""
+        if not self._reading.groups:
+            return None
+        shown = next(iter(self._models if models is None else models.checks), None)
+        before = None if shown is None else self._groups_before[shown]
+        return changes_of(self._numbered.names, before, self._groups_after, tables)
+
+    def group_notes(self) -> list[str]:
+        """What is odd about groups."""
+        if not self._reading.groups:
+            return []
+        rounds, shares = self._groups_after.outcomes()
+        return one_sided(self._numbered.names, rounds.astype(int).tolist(), shares.tolist())
 
 
 class Bins:

@@ -12,9 +12,11 @@ from fullswap.certificates.words import CONDITIONS
 from fullswap.certificates.words import points as rounded
 from fullswap.checking.answer import Check
 from fullswap.checking.export import answers_of, table_lines
+from fullswap.checking.group_words import groups_off, groups_words, right_words
 
 if TYPE_CHECKING:
     from fullswap.replay.answer import Replayed
+    from fullswap.replay.by_group import GroupChanges
 
 MOST_KEYS = 20
 """Keys that are listed; the rest is counted."""
@@ -34,9 +36,10 @@ def sentence_of(r: Replayed) -> str:
             best = f" ({next(iter(r.models.checks))}, in hindsight the best model)"
         parts.append(f"Before{best}: {_off(r.before)}. After: {_off(after)}.")
         parts.append(f"Brier score {r.before.brier.score:.4f} -> {after.brier.score:.4f}.")
-        parts.append(_verdict(r.before, after))
+        parts.append(_verdict(r.before, after, r.groups))
     else:
         parts.append(f"The forecasts are {_off(after)}. Brier score {after.brier.score:.4f}.")
+        parts.append(groups_words(r.groups, None, 0.0, SAME))
     parts.append(_promise(r))
     return " ".join(part for part in parts if part)
 
@@ -45,9 +48,17 @@ def _off(c: Check) -> str:
     return f"{points(c.error)} off (chance alone would show {points(c.chance.median, False)})"
 
 
-def _verdict(before: Check, after: Check) -> str:
-    """Whether it helped, plainly."""
+def _verdict(before: Check, after: Check, groups: GroupChanges | None) -> str:
+    """Whether it helped, plainly; on average, and in groups."""
     gain = before.brier.score - after.brier.score
+    right = right_words(before)
+    told = groups_words(groups, right, gain, SAME)
+    if right is not None and groups_off(groups):
+        return told
+    return f"{_on_average(before, after, gain)} {told}".strip()
+
+
+def _on_average(before: Check, after: Check, gain: float) -> str:
     likely = before.error > before.chance.high
     if gain > SAME:
         if before.verdict.startswith("miscalibrated"):
@@ -79,7 +90,8 @@ def _promise(r: Replayed) -> str:
         if c.trivial or c.points_guaranteed >= 0.5:  # always saying 50 % would do
             return "Too few events for a guarantee that says much."
         ending = "with outcomes this late" if c.late else "whatever happens"
-        return f"Guaranteed at most {rounded(c.points_guaranteed, up=True)} points, {ending}."
+        over = f" over all {c.rounds:,} forecasts so far" if c.rounds > r.answered else ""
+        return f"Guaranteed at most {rounded(c.points_guaranteed, up=True)} points{over}, {ending}."
     whole = _together(r.certificates)
     if math.isnan(whole):
         return "Not every key has a guarantee; see below."
@@ -96,8 +108,9 @@ def _after_the_fact(c: Certificate) -> str:
     if c.points_after_the_fact is None or c.points_after_the_fact >= 1:
         return "Nothing is guaranteed with outcomes this late; the certificate below says why."
     most = rounded(c.points_after_the_fact, up=True)
+    draws = "" if c.subject == Subject.VECTORS else ", on average over its own draws"
     return (
-        f"Guaranteed after the fact, on average over its own draws: at most {most} points. In "
+        f"Guaranteed after the fact{draws}: at most {most} points. In "
         "advance nothing is, because outcomes came late, or not yet."
     )
 
@@ -124,8 +137,12 @@ def text_of(r: Replayed) -> str:
         lines += [*(str(alarm) for alarm in r.alarms), ""]
     if r.certificate is not None:
         lines += ["Certificate of the issued forecasts:", str(r.certificate), ""]
+        if r.declared is not None:
+            lines += ["Certificate of the declared class:", str(r.declared), ""]
     elif r.certificates:
         lines += [*_keys(r.certificates), ""]
+    if r.groups is not None:
+        lines += [*r.groups.lines(), ""]
     counts = [counted(r.rows, "row"), f"{r.answered:,} with an outcome", f"{r.pending:,} pending"]
     if r.answered > r.rows - r.skipped:  # outcomes of earlier calls have come
         counts[1] = f"{r.answered:,} outcomes, also of earlier calls"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,8 @@ HISTOGRAM_BARS = 50
 """Bars of the counts where forecasts are continuous: two percent each on the unit interval."""
 TOLD_APART = 0.05
 """Over the number of events: what lies nearer to 0 or 1 than this is as good as 0 or 1."""
+MARGIN = 0.025
+"""Room for half a dot at either end of a plain axis, as a share of it."""
 TICK = 0.42
 """Inches for a tick and its name."""
 
@@ -35,6 +39,8 @@ class Scale:
     log_odds: bool
     ends: tuple[bool, bool] = (False, False)
     """On log-odds axes: whether 0, and 1, are shown, at the very ends."""
+    marked: bool = False
+    """Whether the upper end has a tick, and a plain axis ticks at its lower end and middle too."""
 
     def place(self, values: Vector) -> Vector:
         """Where values are drawn: on log-odds axes 0 and 1 stand at the ends."""
@@ -65,19 +71,30 @@ class Scale:
         most = int(np.clip(style.inches_of(ax) / TICK, 2, 8))
         for axis in (ax.xaxis,) * x + (ax.yaxis,) * y:
             if self.log_odds:
-                ticks, names = self.ticks(most)
+                # small diagrams have small numbers, and the ends alone say little
+                ticks, names = self.ticks(max(most, 5) if self.marked else most)
                 axis.set_major_locator(FixedLocator(ticks))
                 axis.set_major_formatter(FixedFormatter(names))
                 axis.set_minor_locator(NullLocator())
             else:
-                axis.set_major_locator(MaxNLocator(min(most, 6), steps=[1, 2, 2.5, 5, 10]))
+                axis.set_major_locator(
+                    FixedLocator(np.linspace(*self.inner, 3).tolist()) if self.marked
+                    else MaxNLocator(min(most, 6), steps=[1, 2, 2.5, 5, 10])
+                )  # fmt: skip
                 axis.set_major_formatter(lambda value, _: percent(value))
+
+    @property
+    def inner(self) -> tuple[float, float]:
+        """The ends of a plain axis without its margins."""
+        margin = MARGIN * (self.high - self.low) / (1 + 2 * MARGIN)
+        return round(self.low + margin, 12), round(self.high - margin, 12)
 
     def ticks(self, most: int = 8) -> tuple[list[float], list[str]]:
         """Ticks of log-odds axes and their names: 0.1 %, 1 %, 10 %, …"""
         low, high = _odds([self.low, self.high])
         apart = 0.9 * (high - low) / most
-        taken = [end for end, shown in zip((low, high), self.ends, strict=True) if shown]
+        named = self.ends[0], self.ends[1] or self.marked
+        taken = [end for end, shown in zip((low, high), named, strict=True) if shown]
         chosen: list[float] = []
         # Decades first, then parts of them where there is room.
         for part in (1, 5, 2, 3):
@@ -95,6 +112,8 @@ class Scale:
             names[self.low] = "0"
         if self.ends[1]:
             names[self.high] = "100 %"
+        elif self.marked:
+            names[self.high] = percent(self.high)
         ticks = sorted(names)
         return ticks, [names[tick] for tick in ticks]
 
@@ -123,6 +142,31 @@ def scale_of(cells: Cells, shown: Vector, log_odds: bool | None = None) -> Scale
     return _odds_scale(values, max(finest, SMALLEST))
 
 
+def marked_scale(scales: Sequence[Scale]) -> Scale:
+    """One axis for all of these, which are of one kind, from round number to round number."""
+    log_odds = scales[0].log_odds
+    if log_odds:
+        low, high = min(scale.low for scale in scales), max(scale.high for scale in scales)
+        ends = any(scale.ends[0] for scale in scales), any(scale.ends[1] for scale in scales)
+        return Scale(low, high if ends[1] else _rounded_up(high), True, ends, marked=True)
+    low = 1 - _rounded_up(1 - min(scale.inner[0] for scale in scales))
+    high = _rounded_up(max(scale.inner[1] for scale in scales))
+    margin = MARGIN * (high - low)
+    return Scale(low - margin, high + margin, False, marked=True)
+
+
+def _rounded_up(share: float) -> float:
+    """The next round number: 1, 2, 3, 4, 5, 6 or 8 of a power of ten; near 1 one less such."""
+    if share > 0.8:
+        rest = 1 - share
+        if rest < SMALLEST:
+            return 1 - SMALLEST if rest > 0 else 1.0
+        power = 10.0 ** math.floor(math.log10(rest * (1 + 1e-9)))
+        return 1 - power * max(k for k in (1, 5) if k * power <= rest * (1 + 1e-9))
+    power = 10.0 ** math.floor(math.log10(max(share, SMALLEST)))
+    return min(k * power for k in (1, 2, 3, 4, 5, 6, 8, 10) if k * power >= share * (1 - 1e-9))
+
+
 def _plain_scale(values: Vector) -> Scale:
     """The unit interval, or its end that holds the values, if less than half would do."""
     least, most = float(values.min()), float(values.max())
@@ -131,7 +175,7 @@ def _plain_scale(values: Vector) -> Scale:
         high_end = most
     elif 0.5 <= least < 1:
         low_end = least
-    margin = 0.025 * (high_end - low_end)  # room for half a dot
+    margin = MARGIN * (high_end - low_end)
     return Scale(low_end - margin, high_end + margin, False)
 
 

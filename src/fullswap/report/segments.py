@@ -96,7 +96,7 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
     style.tidy(ax)
     ax.spines["left"].set_visible(False)
     columns = _columns(segments)
-    letters = _letters(style.inches_of(ax) / style.BESIDE)
+    letters = letters_of(style.inches_of(ax) / style.BESIDE)
     ax.set_yticks(rows, [_name(segment, letters, columns) for segment in shown], linespacing=1.0)
     ax.tick_params(axis="y", length=0)
     for name, bold in zip(ax.get_yticklabels(), flagged, strict=True):
@@ -116,7 +116,7 @@ def draw_segments(segments: Sequence[Segment], *, most: int = 20, ax: Axes | Non
 def rows_height(segments: Sequence[Segment], width: float, most: int = 20) -> float:
     """Inches that the rows of a picture of this width need."""
     shown, columns = _ranked(segments)[:most], _columns(segments)
-    names = [_name(segment, _letters(width), columns) for segment in shown]
+    names = [_name(segment, letters_of(width), columns) for segment in shown]
     return len(shown) * (TALL_ROW if any("\n" in name for name in names) else ROW)
 
 
@@ -130,7 +130,7 @@ def _columns(segments: Sequence[Segment]) -> list[str]:
     return list(dict.fromkeys(str(segment.column) for segment in segments))
 
 
-def _letters(width: float) -> int:
+def letters_of(width: float) -> int:
     """Letters of a line of a name, where the whole picture is so wide."""
     # Bold letters are a tenth wider.
     return max(int(NAMES * width / (1.1 * style.LETTER)), SHORTEST)
@@ -144,17 +144,27 @@ def _name(segment: Segment, letters: int, columns: Sequence[str]) -> str:
     if len(columns) > 1 and segment.column:
         # The value says more than the column does.
         names.insert(0, f"{' '.join(str(segment.column).split())} = {value}")
+    return fitted(names, events, letters)
+
+
+def fitted(names: Sequence[str], events: str, letters: int) -> str:
+    """The first of these names that fits into two lines beside the number of events.
+
+    If none does, the last of them is cut.
+    """
+    tail = f"\xa0{events}" if events else ""
     for name in names:
         # No line ends before the number of events.
-        lines = textwrap.wrap(f"{name}\xa0{events}", letters, break_long_words=False)
+        lines = textwrap.wrap(f"{name}{tail}", letters, break_long_words=False) or [""]
         if len(lines) <= 2 and max(map(len, lines)) <= letters:
             return _escaped("\n".join(lines))
-    room = max(letters - len(events) - 1, 8)
-    first, rest = value[:letters], value[letters:]
+    room = max(letters - len(tail), 8)
+    first = (textwrap.wrap(names[-1], letters) or [""])[0]
+    rest = names[-1][len(first) :].lstrip()
     if not rest:
         return _escaped(f"{first}\n{events}")
     rest = rest if len(rest) <= room else rest[: room - 1] + "…"
-    return _escaped(f"{first}\n{rest}\xa0{events}")
+    return _escaped(f"{first}\n{rest}{tail}")
 
 
 def _escaped(name: str) -> str:

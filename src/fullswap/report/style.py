@@ -240,6 +240,21 @@ def plain(text: str, letters: int | None = None) -> str:
     return text.replace("$", r"\$")
 
 
+def shortened(text: str, letters: int) -> str:
+    """Words of the user, cut in the middle if long: names often differ at one of their ends.
+
+    Examples
+    --------
+    >>> shortened("household goods, shelf 17", 15)
+    'househo…helf 17'
+    """
+    text = " ".join(text.split())
+    if len(text) > letters:
+        head = letters // 2
+        text = f"{text[:head]}…{text[len(text) - (letters - 1 - head) :]}"
+    return plain(text)
+
+
 def points(share: float) -> str:
     """An error in points, with one more figure where it is small.
 
