@@ -11,7 +11,7 @@ from sklearn import datasets
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-from fullswap.forecasting import OneVsRest, Recalibrator
+from fullswap.forecasting import Recalibrator
 from integration_cases import (
     binned_error,
     brier,
@@ -45,13 +45,13 @@ def test_partial_fit_repairs_an_overconfident_model():
     assert binned_error(ours[:, 1], y_new) < binned_error(raw[:, 1], y_new) / 4
 
 
-@pytest.mark.parametrize("multiclass", ["joint", "one_vs_rest"])
+@pytest.mark.parametrize("multiclass", ["full", "classwise"])
 def test_three_classes_are_repaired(multiclass):
     X, y = correlated(2000, classes=3)
     X_new, y_new = correlated(2000, classes=3, seed=1)
     raw = GaussianNB().fit(X, y).predict_proba(X_new)
     ours = online(GaussianNB(), multiclass=multiclass).fit(X, y)
-    assert isinstance(ours.calibrator_, Recalibrator if multiclass == "joint" else OneVsRest)
+    assert ours.calibrator_.calibration == multiclass
     assert brier(ours.predict_proba(X_new), y_new) < 0.9 * brier(raw, y_new)
 
 
@@ -117,34 +117,21 @@ def test_joint_classes_equal_a_run():
     np.testing.assert_array_equal(model.predict_proba(p[::-1])[::-1], model.predict_proba(p))
 
 
-def test_one_vs_rest_divides_the_classes_by_their_sum():
+def test_many_classes_equal_a_run():
     rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(6), 300), rng.integers(0, 6, 300)
-    model = online().fit(p, y)
-    by_hand = OneVsRest(6, Recalibrator(seed=0))
-    by_hand.run(p / p.sum(axis=1, keepdims=True), y)
+    p = rng.multinomial(64, np.arange(1, 13) / 78, 300) / 64  # exactly 1 in all
+    y = rng.integers(0, 12, 300)
+    model = online().fit(p[:200], y[:200])
+    model.partial_fit(p[200:], y[200:])
+    by_hand = Recalibrator(classes=12, seed=0)
+    by_hand.run(p, y)
     assert state(model) == by_hand.to_json()
-    expected = np.array([by_hand.predict(row).mean for row in p[:5]])
-    np.testing.assert_allclose(model.predict_proba(p[:5]), expected)
+    expected = np.array([by_hand.peek(row).mean for row in p[:5]])
+    np.testing.assert_allclose(model.predict_proba(p[:5]), expected, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(p).sum(axis=1), 1, atol=1e-12)
     certificate = model.certificate()
-    assert certificate.guaranteed is None and not certificate.holds and certificate.broken
-    total = sum(part.measured for part in model.calibrator_.certificates())
-    assert certificate.measured == pytest.approx(total)
-
-
-def test_one_vs_rest_is_a_recalibrator_for_each_class():
-    """In distribution mode the draws, which differ from class to class, do not matter."""
-    rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(6), 300), rng.integers(0, 6, 300)
-    model = online(feedback="distribution").fit(p, y)
-    means = np.zeros((5, 6))
-    for k, certificate in enumerate(model.calibrator_.certificates()):
-        by_hand = Recalibrator(feedback="distribution")
-        by_hand.run(p[:, k], y == k)
-        assert certificate.measured == pytest.approx(by_hand.certificate().measured)
-        means[:, k] = [by_hand.peek(q).mean for q in p[:5, k]]
-    expected = means / means.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(p[:5]), expected)
+    assert certificate.measured == by_hand.certificate().measured
+    assert certificate.measured <= certificate.after_the_fact  # on every sequence
 
 
 def test_settings_reach_the_recalibrator():
@@ -161,20 +148,36 @@ def test_settings_reach_the_recalibrator():
 
 
 @pytest.mark.parametrize(
-    ("classes", "multiclass", "joint"),
+    ("classes", "settings", "expected"),
     [
-        (2, "one_vs_rest", True),
-        (5, "auto", True),
-        (5, "one_vs_rest", False),
-        (6, "auto", False),
+        (2, {"multiclass": "classwise"}, "full"),  # of two classes the first says all
+        (4, {}, "full"),
+        (4, {"multiclass": "classwise"}, "classwise"),
+        (5, {}, "classwise"),
+        (5, {"step": 0.25}, "full"),
+        (8, {"multiclass": "full"}, "full"),
+        (9, {}, "classwise"),
     ],
 )
-def test_several_classes_jointly_or_one_by_one(classes, multiclass, joint):
+def test_whole_vectors_or_class_by_class(classes, settings, expected):
     rng = np.random.default_rng(0)
     p, y = rng.dirichlet(np.ones(classes), 50), np.arange(50) % classes
-    model = online(step=0.25, multiclass=multiclass).fit(p, y)
-    assert isinstance(model.calibrator_, Recalibrator if joint else OneVsRest)
+    model = online(**settings).fit(p, y)
+    assert model.calibrator_.calibration == expected
     assert model.calibrator_.classes == classes
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"multiclass": "full"}, "calibration must be 'classwise' or None for more than 8 classes"),
+        ({"step": 0.25}, "step must be None where classes are calibrated one by one, got 0.25"),
+    ],
+)
+def test_grids_of_many_classes_are_refused(settings, words):
+    p = np.random.default_rng(0).dirichlet(np.ones(9), 50)
+    with pytest.raises(ValueError, match=words):
+        online(**settings).fit(p, np.arange(50) % 9)
 
 
 def test_random_states_of_scikit_learn():
@@ -211,4 +214,4 @@ def test_naive_bayes_on_recorded_data(load):
     model = online(GaussianNB(var_smoothing=1e-3)).fit(X[train], y[train])
     ours = model.predict_proba(X[test])
     assert brier(ours, y[test]) < brier(raw, y[test])
-    assert isinstance(model.calibrator_, Recalibrator if len(np.unique(y)) == 2 else OneVsRest)
+    assert model.calibrator_.calibration == ("full" if len(np.unique(y)) == 2 else "classwise")

@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier  # noqa: E402
 from sklearn.model_selection import StratifiedGroupKFold, TimeSeriesSplit  # noqa: E402
 
 from fullswap import Recalibrator  # noqa: E402
-from fullswap.forecasting import OneVsRest  # noqa: E402
 from fullswap.integrations.sklearn import CalibratedOnlineClassifier  # noqa: E402
 from fullswap.kernels.columns import MASS  # noqa: E402
 
@@ -28,12 +27,11 @@ def test_bare_probabilities_go_to_run_with_their_events(classes):
     weights = 0.25 + 0.5 * (event % 2)
     model = CalibratedOnlineClassifier(random_state=1)
     model.fit(p, y, weights, event=[f"game {e}" for e in event])
-    pattern = Recalibrator(classes=classes if classes < 6 else 2, seed=1, max_weight=0.75)
-    plain = OneVsRest(classes, pattern) if classes == 7 else pattern
+    calibration = "classwise" if classes == 7 else None
+    plain = Recalibrator(classes=classes, seed=1, max_weight=0.75, calibration=calibration)
     plain.run(p[:, 1] if classes == 2 else p, y, sample_weight=weights, event=event)
-    streams = [own._parts if classes == 7 else [own._stream] for own in (model.calibrator_, plain)]
-    for mine, theirs in zip(*streams, strict=True):  # vectors are made to sum to 1
-        np.testing.assert_allclose(mine.row, theirs.row, rtol=1e-6, atol=1e-9)
+    mine, theirs = (own._stream.row for own in (model.calibrator_, plain))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-9)  # vectors are made to sum to 1
 
 
 def test_cross_validation_keeps_the_rows_of_an_event_together():

@@ -208,6 +208,10 @@ class TestWhatIsRefused:
         with pytest.raises(ValueError, match="pattern must be a forecaster without events"):
             recalibrate(frame, **ROLES, pattern=pattern)
 
+    def test_a_pattern_with_groups(self, frame):
+        with pytest.raises(ValueError, match="pattern must have no groups"):
+            recalibrate(frame, **ROLES, pattern=fs.Recalibrator(groups="open", seed=1))
+
     def test_names_that_are_added(self, frame):
         with pytest.raises(ValueError, match="df must have no column 'status', which is added"):
             recalibrate(frame.withColumnRenamed("at", "status"), **ROLES, seed=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from math import isfinite
 from typing import Any
 
@@ -12,12 +12,11 @@ from fullswap.base import checks
 from fullswap.base.keys import event_name
 from fullswap.base.protocols import Points
 from fullswap.base.records import Record
-from fullswap.certificates import Certificate
+from fullswap.certificates import Certificate, GroupTable
 from fullswap.forecasting.inputs import scale_of
-from fullswap.forecasting.one_vs_rest import OneVsRest
 from fullswap.forecasting.recalibrator import Recalibrator
-from fullswap.forecasting.vectors import OneVsRestRun
 from fullswap.integrations.footnotes import about_means
+from fullswap.integrations.group_input import check_room, names_of, table_about_means
 
 try:
     from river import base
@@ -25,6 +24,9 @@ except ImportError as error:
     raise ImportError(
         "fullswap.integrations.river needs river: pip install 'fullswap[river]'"
     ) from error
+
+FEWEST = 3
+"""Classes that a recalibrator begins with; with two labels the third place is empty."""
 
 
 class Forecasted(dict[Any, float]):
@@ -48,13 +50,21 @@ class Calibrated(base.Wrapper, base.Classifier):
         The model to recalibrate; one without probabilities counts as certain of its label.
         None: x itself holds probabilities, label by label, as `predict_proba_one` gives them.
     step, horizon, feedback, max_weight, seed
-        As in `fullswap.Recalibrator`. The weight of an event is the keyword ``w`` of `learn_one`.
+        As in `fullswap.Recalibrator`; step and feedback are for labels False and True. The weight
+        of an event is the keyword ``w`` of `learn_one`.
+    groups : feature, list of features, callable or None
+        Groups of events, in each of which forecasts of False and True are to be calibrated: an
+        event belongs to ``"feature=value"`` for each of these features that it has. The first event
+        must have all of them, so that no misspelt name goes unnoticed; a later one without the
+        feature belongs to no group of it. Or a function of x that gives a name, a list of names or
+        None. The classifier gets x as it is; without a classifier these features are no
+        probabilities.
 
     Notes
     -----
     With labels False and True there is one recalibrator, with its guarantee. Other labels need
-    not be known beforehand: `fullswap.forecasting.OneVsRest` begins with the second of them, and
-    each later one is one more class of it. Each label has a guarantee, the vectors have none.
+    not be known beforehand: a recalibrator that is calibrated class by class begins with the second
+    of them, and each later one is one more class of it. The guarantee is for all labels together.
 
     Labels may come late: call `learn_one` when they do. The model is scored then, unless it was
     scored by `forecast_one` with the name of an event: then calibration learns from what was
@@ -80,6 +90,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         feedback: str = "realised",
         max_weight: float = 1.0,
         seed: int | None = None,
+        groups: Any = None,
     ) -> None:
         self.classifier = classifier
         self.step = step
@@ -87,24 +98,26 @@ class Calibrated(base.Wrapper, base.Classifier):
         self.feedback = feedback
         self.max_weight = max_weight
         self.seed = seed
+        self.groups = _checked_groups(groups)
         # Whether the labels are False and True; None until the first label tells.
-        self._binary = None if self._multiclass else True
+        self._binary = None if self._multiclass and groups is None else True
         self._places: dict[Any, int] = {}
         # Events that were scored before there was anything to calibrate.
         self._unheard: set[Any] = set()
         self._named = 0
-        self._calibrator: Recalibrator | OneVsRest = Recalibrator(
-            step, horizon=horizon, feedback=feedback, max_weight=max_weight, seed=seed
-        )
+        self._calibrator: Recalibrator = Recalibrator(
+            step, horizon=horizon, feedback=feedback, max_weight=max_weight, seed=seed,
+            groups=None if groups is None else "open",
+        )  # fmt: skip
 
     @property
-    def calibrator(self) -> Recalibrator | OneVsRest:
+    def calibrator(self) -> Recalibrator:
         """What has learnt from the scores; its classes, if many, are in the order of `labels`."""
         return self._calibrator
 
     @property
     def labels(self) -> list[Any]:
-        """The labels with a certificate: of False and True, True alone."""
+        """The labels that were met: of False and True, True alone."""
         return [True] if self._binary else list(self._places)
 
     def learn_one(self, x: dict[Any, Any], y: Any, *, event: Any = None, **kwargs: Any) -> None:
@@ -128,6 +141,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         scale_of(weight, self.max_weight, "w")
         name = None if event is None else event_name(event)
         scores = self._scores(x) if event is None else {}
+        groups = self._groups_of(x) if event is None else None
         self._wrapped_model.learn_one(x, y, **kwargs)
         self._meet_all(binary, (*scores, y))
         calibrator = self._calibrator
@@ -135,11 +149,12 @@ class Calibrated(base.Wrapper, base.Classifier):
             if calibrator.is_pending(name):
                 calibrator.resolve(name, self._outcome(y), weight)
             self._unheard.discard(name)
-        elif isinstance(calibrator, OneVsRest):
+        elif calibrator.classes > 2:
             p, classes = self._vector(scores), [self._places[y]]
             calibrator.run(p, classes, sample_weight=[weight], record=False, progress=False)
         elif binary:
-            calibrator.update(float(y), calibrator.predict(_score_of_true(scores)), weight)
+            forecast = calibrator.predict(_score_of_true(scores), groups=groups)
+            calibrator.update(float(y), forecast, weight)
 
     def forecast_one(self, x: dict[Any, Any], event: Any = None, **kwargs: Any) -> Forecasted:
         """Score x and issue a forecast that waits for its label: mean, label by label.
@@ -159,7 +174,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         >>> model.resolve("game 17", True)
         """
         name = ("forecast", self._named) if event is None else event_name(event)
-        scores = self._scores(x, **kwargs)
+        scores, groups = self._scores(x, **kwargs), self._groups_of(x)
         self._named += 1
         if self._binary is None and scores:
             self._binary = all(isinstance(label, bool | np.bool_) for label in scores)
@@ -167,15 +182,15 @@ class Calibrated(base.Wrapper, base.Classifier):
             for label in scores:
                 self._meet(label)
         calibrator = self._calibrator
-        if isinstance(calibrator, OneVsRest):
+        if calibrator.classes > 2:
             vector = calibrator.predict(self._vector(scores)[0], event=name)
             mean, issued = (
-                dict(zip(self._places, values.tolist(), strict=True))
+                _normalised(dict(zip(self._places, values.tolist(), strict=False)))
                 for values in (vector.mean, vector.issued)
             )
             return Forecasted(mean, issued, name)
         if self._binary:
-            forecast = calibrator.predict(_score_of_true(scores), event=name)
+            forecast = calibrator.predict(_score_of_true(scores), groups=groups, event=name)
             return Forecasted(_both(forecast.mean), _both(forecast.issued), name)
         self._unheard.add(name)
         return Forecasted(scores, scores, name)
@@ -208,35 +223,49 @@ class Calibrated(base.Wrapper, base.Classifier):
         """
         if event is not None:
             return self.forecast_one(x, event, **kwargs)
-        return self._recalibrated(self._scores(x, **kwargs), lambda forecasts: forecasts.mean)
+        return self._recalibrated(x, self._scores(x, **kwargs), lambda forecasts: forecasts.mean)
 
     def sample_one(self, x: dict[Any, Any], rng: np.random.Generator) -> dict[Any, float]:
         """A draw from the recalibrated distribution, label by label; the state does not change.
 
         This is what to publish where the guarantee is for issued forecasts; its law is that of
-        the draws which `learn_one` makes for itself.
+        the draws which `learn_one` makes for itself. Of other labels than False and True nothing is
+        drawn.
         """
-        return self._recalibrated(self._scores(x), lambda forecasts: forecasts.draw(rng))
+        return self._recalibrated(x, self._scores(x), lambda forecasts: forecasts.draw(rng))
 
-    def certificate(self, label: Any = True) -> Certificate:
-        """What was measured for a label over the events learnt, beside what is guaranteed."""
-        if label not in self.labels:
-            checks.refuse("label", f"be one of {self.labels}", label)
-        if isinstance(self._calibrator, OneVsRest):
-            certificate = self._calibrator.certificates()[self._places[label]]
-        else:
-            certificate = self._calibrator.certificate()
-        return about_means(certificate, "predict_proba_one")
+    def certificate(self, label: Any = None, group: Any = None) -> Certificate:
+        """What was measured over the events learnt, beside what is guaranteed.
+
+        Of more labels than two it is that of all together, whichever of them is named. ``group``:
+        over the events of this group alone, by its name; see `by_group`.
+        """
+        if label is not None and label not in self.labels:
+            checks.refuse("label", f"be one of {self.labels} or None", label)
+        return about_means(self._calibrator.certificate(group=group), "predict_proba_one")
+
+    def certificates(self) -> tuple[Certificate, ...]:
+        """All that is guaranteed: the calibration error first.
+
+        Of more labels than two that of all together, then that of the likeliest label.
+        """
+        own = self._calibrator.certificates()
+        return tuple(about_means(certificate, "predict_proba_one") for certificate in own)
+
+    def by_group(self) -> GroupTable:
+        """Certificates of everybody and of all groups, those least explained by chance first."""
+        return table_about_means(self._calibrator.by_group(), "predict_proba_one")
 
     def _checked_label(self, y: Any) -> bool:
         """Whether the labels are False and True."""
         binary = isinstance(y, bool | np.bool_) if self._binary is None else self._binary
         if binary and y not in (False, True):
-            checks.refuse("y", "be False or True for this classifier", y)
+            whose = "this classifier" if self.groups is None else "a classifier with groups"
+            checks.refuse("y", f"be False or True for {whose}", y)
         return binary
 
     def _outcome(self, y: Any) -> Any:
-        return self._places[y] if isinstance(self._calibrator, OneVsRest) else float(y)
+        return self._places[y] if self._calibrator.classes > 2 else float(y)
 
     def _meet_all(self, binary: bool, labels: tuple[Any, ...]) -> None:
         self._binary = binary
@@ -248,32 +277,62 @@ class Calibrated(base.Wrapper, base.Classifier):
         """A label that may be new: with the second there is something to calibrate."""
         if label in self._places:
             return
-        if isinstance(self._calibrator, OneVsRest):
+        if self._calibrator.classes > 2 and len(self._places) >= self._calibrator.classes:
             self._calibrator.add_class()
-        elif self._places:
-            self._calibrator = OneVsRest(2, self._calibrator)
+        elif len(self._places) == 1:
+            self._calibrator = Recalibrator(
+                classes=FEWEST, horizon=self.horizon, max_weight=self.max_weight, seed=self.seed,
+                calibration="classwise",
+            )  # fmt: skip
         self._places[label] = len(self._places)
 
     def _vector(self, scores: dict[Any, float]) -> Points:
         """Scores of the labels met so far, as one row that adds up to 1."""
         met = _normalised({label: scores.get(label, 0.0) for label in self._places})
-        return np.array([list(met.values())])
+        spare = [0.0] * (self._calibrator.classes - len(met))
+        return np.array([[*met.values(), *spare]])
 
     def _recalibrated(
-        self, scores: dict[Any, float], value: Callable[[Record | OneVsRestRun], Any]
+        self, x: dict[Any, Any], scores: dict[Any, float], value: Callable[[Record], Any]
     ) -> dict[Any, float]:
         calibrator = self._calibrator
-        if self._binary and isinstance(calibrator, Recalibrator):
-            return _both(float(value(calibrator.peek_many([_score_of_true(scores)]))[0]))
+        if self._binary:
+            groups = self._groups_of(x)
+            joined = None if groups is None else [groups]
+            forecasts = calibrator.peek_many([_score_of_true(scores)], groups=joined)
+            return _both(float(value(forecasts)[0]))
         # labels that calibration has not met keep their scores, the others share the rest
         new = {label: p for label, p in scores.items() if label not in self._places}
         rest, parts = max(1 - sum(new.values()), 0.0), np.ones(len(self._places))
-        if isinstance(calibrator, OneVsRest):
-            parts = value(calibrator.peek_many(self._vector(scores)))[0]
+        if calibrator.classes > 2:
+            parts = value(calibrator.peek_many(self._vector(scores)))[0][: len(parts)]
+            parts = parts / parts.sum()
         return {**dict(zip(self._places, (rest * parts).tolist(), strict=True)), **new}
+
+    def _groups_of(self, x: dict[Any, Any]) -> list[Any] | None:
+        """Names of the groups of an event, as many as there is room for; None without groups."""
+        where = self.groups
+        if where is None:
+            return None
+        own: Any
+        if callable(where):
+            own = [where(x)]
+        else:
+            features = _listed(where)
+            lacking = [name for name in features if name not in x]
+            if lacking and not self._calibrator.rounds and not self._calibrator.pending:
+                rule = f"name features that the first event has, of {list(x)}"
+                checks.refuse("groups", rule, lacking[0])
+            own = {str(name): [x[name]] for name in features if name in x} or None
+        (names,) = joined = names_of(own, 1)
+        check_room(self._calibrator.groups, joined)
+        return names
 
     def _scores(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """What the classifier says, adding up to 1; empty if it says nothing yet."""
+        if self.classifier is None and self.groups is not None and not callable(self.groups):
+            gone = set(_listed(self.groups))
+            x = {name: value for name, value in x.items() if name not in gone}
         try:
             raw = self._wrapped_model.predict_proba_one(x, **kwargs)
         except NotImplementedError:  # the river way to say that there are labels alone
@@ -317,6 +376,23 @@ class _Probabilities(base.Classifier):
             rule = "hold probabilities of all labels, adding up to 1, or that of True alone"
             checks.refuse("x", rule, x)
         return x
+
+
+def _checked_groups(groups: Any) -> Any:
+    """The same: whether features exist is known with the first event only."""
+    if groups is None or callable(groups):
+        return groups
+    features = _listed(groups)
+    if not features or any(
+        not isinstance(name, Hashable) or isinstance(name, bool | float) or name is None
+        for name in features
+    ):
+        checks.refuse("groups", "be a feature, a list of features, a function of x or None", groups)
+    return groups
+
+
+def _listed(where: Any) -> list[Any]:
+    return list(where) if isinstance(where, list | tuple | set | frozenset) else [where]
 
 
 def _score_of_true(scores: dict[Any, float]) -> float:

@@ -1,9 +1,10 @@
-"""What comes in through scikit-learn: labels, weights and scores, checked and in one shape."""
+"""What goes to and fro in scikit-learn: labels, weights and scores, checked and in one shape."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from fullswap.base import checks
 from fullswap.base.keys import event_names
 from fullswap.base.protocols import Points
 from fullswap.forecasting.events import last_rows
-from fullswap.forecasting.vectors import normalised
 
 
 def seed_from(random_state: Any) -> Any:
@@ -48,7 +48,15 @@ def checked_events(event: Any, y: Any, weights: Any) -> list[Any] | None:
 def splits_of(cv: Any, X: Any, y: Any, events: list[Any] | None) -> Iterator[tuple[Any, Any]]:
     """Train and test rows; what is tested was not taught by another row of its event."""
     if events is None:
-        yield from check_cv(cv, y, classifier=True).split(X, y)
+        splitter = check_cv(cv, y, classifier=True)
+        if hasattr(splitter, "get_metadata_routing"):
+            wanted = splitter.get_metadata_routing().split.requests.get("groups")
+            if wanted is True:
+                rule = (
+                    "need no groups where no event is given: it is event that keeps rows together"
+                )
+                checks.refuse("cv", rule, cv)
+        yield from splitter.split(X, y)
         return
     own = [("row", t) if name is None else ("named", name) for t, name in enumerate(events)]
     codes = {name: k for k, name in enumerate(dict.fromkeys(own))}
@@ -115,7 +123,19 @@ def scores_of(model: Any, X: Any, classes: Any) -> Points:
         name = f"predict_proba of {type(model).__name__}"
         checks.refuse_at(name, "give finite scores", scores, ~np.isfinite(scores))
         scores = np.clip(scores, 0, 1)
-    return normalised(scores)
+    return _normalised(scores)
+
+
+def taught(teach: Any, X: Any, y: Any, weights: Any, **more: Any) -> Any:
+    """What ``teach`` returns; it gets the weights if it takes them."""
+    if weights is not None and "sample_weight" in signature(teach).parameters:
+        more["sample_weight"] = weights
+    elif weights is not None:
+        warnings.warn(
+            f"{teach.__qualname__} takes no sample_weight: the weights are for calibration alone",
+            stacklevel=4,
+        )
+    return teach(X, y, **more)
 
 
 def _bare(X: Any, classes: int) -> Points:
@@ -144,3 +164,9 @@ def as_rows(p: NDArray[np.float64]) -> Points:
     rows = np.empty((len(p), 2))
     rows[:, 0], rows[:, 1] = 1 - p, p
     return rows
+
+
+def _normalised(rows: Points) -> Points:
+    """Rows (n, K) of numbers >= 0 divided by their sums; uniform where all are 0."""
+    sums = checks.row_sums(rows)[:, None]
+    return np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), 1.0 / rows.shape[1])

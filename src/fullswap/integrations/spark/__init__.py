@@ -146,6 +146,9 @@ def _pattern(pattern: Any, seed: Any) -> OnlineForecaster:
     if seed is not None:
         checks.refuse("seed", "be left out where a pattern is given, which has its own", seed)
     Bank(pattern)  # it says what a pattern must be
+    if pattern.spec.groups:
+        rule = "have no groups: Spark's rows do not name any (a Bank takes them from a frame)"
+        checks.refuse("pattern", rule, pattern)
     chosen: OnlineForecaster = pattern
     return chosen
 
