@@ -25,6 +25,7 @@ from fullswap.base.draws import words
 SPECS = {
     "default": ({}, Recalibrator(seed=0)),
     "alone": ({"forecaster": "forecaster", "monitor": 2000}, Forecaster(seed=0)),
+    "places": ({"groups": ["north", "night"]}, Recalibrator(groups=["north", "night"], seed=0)),
     "three": ({"forecaster": "multiclass", "classes": 3}, MulticlassForecaster(3, seed=0)),
 }
 
@@ -122,8 +123,10 @@ class Player(threading.Thread):
             "stream": f"{spec} {self.number}.{rng.randrange(3)}", "spec": spec,
             "id": f"{self.number}-{self.made}",
         }  # fmt: skip
-        if spec == "default":
+        if spec in ("default", "places"):
             item["p"] = rng.random()
+        if spec == "places":
+            item["groups"] = rng.sample(["night", "north"], rng.randrange(3))
         if rng.random() < 0.2:
             item["event"] = f"event {self.number}-{self.made}"
         return item
@@ -181,7 +184,8 @@ def repeat(banks, played):
         if what == "forecast":
             spec, stream = item["spec"], item["stream"]
             p = ([item["p"]],) if "p" in item else ()
-            (ticket,) = banks[spec].predict([stream], *p)
+            own = {"groups": [item["groups"]]} if "groups" in item else {}
+            (ticket,) = banks[spec].predict([stream], *p, **own)
             assert answer["id"] == item["id"]
             assert np.array_equal(ticket.issued, answer["issued"])
             assert np.array_equal(ticket.mean, answer["mean"])

@@ -123,10 +123,30 @@ class Streams:
                 "raw": self._dots(rng, k, 1.6 * off) if model else [],
                 "ours": self._dots(rng, k, 0.0),
             },
+            "by_group": self._groups(k),
             "windows": self._windows(rng, k, off, model),
             "recent": self._recent(rng, k, model),
             "alarms": [self.alarm_of(k, n) for n in range(2)] if self.alarm[k] else [],
         }  # fmt: skip
+
+    def _groups(self, k):
+        """A third of the streams have groups, with the same names as streams; the last is empty."""
+        if k % 3:
+            return None
+        found = []
+        for j, name in enumerate(["everybody", *HOSTILE, "nobody"]):
+            empty = name == "nobody"
+            found.append({
+                "name": name, "rounds": 0 if empty else int(self.events[k]) // (1 + j),
+                "mass": 0.0 if empty else float(self.events[k] // (1 + j)),
+                "said": None if empty else 0.4 + 0.01 * j,
+                "happened": None if empty else 0.4 + 0.015 * j,
+                "points": None if empty else 0.05 + 0.001 * j,
+                "points_noise": None if empty else 0.048,
+                "points_after_the_fact": None if empty else 0.09 + 0.001 * j,
+                "points_guaranteed": None if j % 2 or empty else 0.2 + 0.01 * j,
+            })  # fmt: skip
+        return found
 
     def _dots(self, rng, k, off):
         dots = []

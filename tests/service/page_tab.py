@@ -6,6 +6,8 @@ from urllib.parse import quote
 
 POLL = 5_100
 """Milliseconds after which the page has asked again."""
+SETTLED = "#rows:not([aria-busy])"
+"""The rows are those that were asked for: headers are told first."""
 EXPECTED = re.compile("status of (401|403|404|503)|ERR_INTERNET_DISCONNECTED")
 """What a browser says by itself about answers that are none."""
 CUT = """() => {

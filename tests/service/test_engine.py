@@ -21,7 +21,14 @@ SPECS = {
     "three": SpecBody(classes=["home", "tie", "away"], monitor=5000),
     "bare": SpecBody(forecaster="multiclass", classes=3, monitor=False),
     "pair": SpecBody(models=2, feedback="distribution", max_weight=2.0),
+    "places": SpecBody(groups=["north", "south", "night"]),
+    "sparse": SpecBody(forecaster="forecaster", groups=["north", "south", "night"], horizon=500),
+    "twins": SpecBody(models=2, groups=["north", "south", "night"]),
+    "many": SpecBody(classes=[f"c{k}" for k in range(9)], models=2, monitor=5000),
+    "many, drawn": SpecBody(classes=12, drawn=True, max_weight=2.0),
+    "many, bare": SpecBody(forecaster="multiclass", classes=3, calibration="classwise"),
 }
+GROUPED = ("places", "sparse", "twins")
 
 
 @pytest.fixture
@@ -48,20 +55,36 @@ def banks_of(service):
 
 
 def p_of(spec, rng):
-    if spec in ("alone", "bare"):
+    if spec in ("alone", "bare", "sparse", "many, bare"):
         return None
+    if spec == "many":
+        return [dirichlet(9, rng), rng.choice([[None] * 9, dirichlet(9, rng)])]
+    if spec == "many, drawn":
+        return dirichlet(12, rng)
     if spec == "three":
         share = rng.random()
         return [share, (1 - share) / 2, (1 - share) / 2]
-    if spec == "pair":
+    if spec in ("pair", "twins"):
         return [rng.random(), rng.choice([None, 0.25])]
     return rng.random()
+
+
+def dirichlet(classes, rng):
+    shares = [rng.expovariate(1.0) for _ in range(classes)]
+    return [share / sum(shares) for share in shares]
+
+
+def groups_of(spec, rng):
+    names = rng.sample(["night", "south", "north"], rng.randrange(4))
+    return {"groups": names} if spec in GROUPED and rng.random() < 0.9 else {}
 
 
 def outcome_of(spec, rng):
     if spec == "three":
         return rng.choice(["home", "tie", "away"])
-    return rng.randrange(3) if spec == "bare" else rng.randrange(2)
+    if spec == "many":
+        return rng.choice([f"c{rng.randrange(9)}", dirichlet(9, rng)])
+    return rng.randrange({"bare": 3, "many, bare": 3, "many, drawn": 12}.get(spec, 2))
 
 
 class Mirror:
@@ -74,7 +97,8 @@ class Mirror:
         spec = item.stream.split("/")[0]
         bank = self.banks[spec]
         p = () if item.p is None else (np.array([item.p], dtype=float),)
-        (ticket,) = bank.predict([item.stream], *p, event=[item.event])
+        own = {"groups": [item.groups or []]} if spec in GROUPED else {}
+        (ticket,) = bank.predict([item.stream], *p, event=[item.event], **own)
         assert np.array_equal(ticket.issued, answer.issued)
         assert np.array_equal(ticket.mean, answer.mean)
         assert np.array_equal(ticket.points, answer.points)
@@ -88,6 +112,10 @@ class Mirror:
             bank.update([ticket], [item.outcome], weight)
         else:
             bank.resolve([asked.stream], [asked.event], [item.outcome], weight)
+            self.tickets = {
+                name: own for name, own in self.tickets.items()
+                if (own[1].stream, own[1].event) != (asked.stream, asked.event)
+            }  # fmt: skip
 
     def check(self, service):
         for name, bank in self.banks.items():
@@ -112,9 +140,9 @@ def play(service, mirror, rng, turns):
             spec = rng.choice(list(SPECS))
             event = f"e{rng.randrange(10**9)}" if rng.random() < 0.2 else None
             stream = f"{spec}/{rng.randrange(3)}"
-            items.append(ForecastItem(stream, spec, p=p_of(spec, rng), event=event))
-            if event is not None:
-                items.append(ForecastItem(stream, spec, p=p_of(spec, rng), event=event))
+            for _ in range(1 if event is None else 2):
+                own = {"p": p_of(spec, rng), "event": event, **groups_of(spec, rng)}
+                items.append(ForecastItem(stream, spec, **own))
         answers = service.forecasts(items).result()
         for item, answer in zip(items, answers, strict=True):
             mirror.forecast(item, answer)
@@ -128,7 +156,7 @@ def play(service, mirror, rng, turns):
         for name, item in due:
             spec = item.stream.split("/")[0]
             own = {"event": item.event, "stream": item.stream} if item.event else {"id": name}
-            weight = rng.choice([1.0, 0.5]) if spec == "pair" else 1.0
+            weight = rng.choice([1.0, 0.5]) if spec in ("pair", "many, drawn") else 1.0
             reports.append(OutcomeItem(outcome_of(spec, rng), **own, weight=weight))
         for (name, _), item, answer in zip(
             due, reports, service.outcomes(reports).result(), strict=True
@@ -245,7 +273,11 @@ BAD = {
     "bad-id": [{"id": ""}, {"id": "fs-1-0"}, {"id": "x" * 201}, {"id": "a\0"}],
     "bad-event": [{"event": ""}, {"event": "\x7f"}],
     "unknown-spec": [{"spec": "nobody"}],
-    "bad-groups": [{"groups": ["north"]}],
+    "bad-groups": [
+        {"groups": ["north"]},
+        {"spec": "places", "groups": ["west"]},
+        {"spec": "places", "groups": [""] * 2 + ["nigth"]},
+    ],
 }
 
 
@@ -285,6 +317,38 @@ def test_limits_of_streams_and_of_what_waits(folder):
     service.close()
 
 
+def test_with_many_classes_fewer_forecasts_wait(folder):
+    service = opened(folder, pending=5, numbers=30)
+    items = [ForecastItem(spec, spec, p=p_of(spec, random.Random(1)))
+             for spec in ("default", "many, bare", "many, drawn") for _ in range(7)]  # fmt: skip
+    taken = [item.stream for item, answer in zip(items, service.forecasts(items).result(),
+             strict=True) if isinstance(answer, Issued)]  # fmt: skip
+    assert [taken.count(spec) for spec in ("default", "many, bare", "many, drawn")] == [5, 5, 2]
+    service.close()
+
+
+def test_groups_are_shown_in_the_detail_and_in_exports_also_after_a_restart(folder):
+    service = opened(folder)
+    names = [["north"], [], ["night", "south", "night"], None]
+    items = [ForecastItem("a", "places", p=0.3, groups=own) for own in names]
+    answers = service.forecasts(items).result()
+    service.outcomes([OutcomeItem(1, id=answer.id) for answer in answers[:3]]).result()
+    for _ in range(2):
+        detail = service.ask(lambda e: e.stream("a")).result()
+        rounds = {row["name"]: row["rounds"] for row in detail["by_group"]}
+        assert rounds == {"everybody": 3, "north": 1, "south": 1, "night": 1}
+        north = next(row for row in detail["by_group"] if row["name"] == "north")
+        assert north["happened"] == 1.0 and north["points"] == pytest.approx(1 - north["said"])
+        rows = service.ask(lambda e: e.export(None, 0, 50)).result()[0]
+        assert [row["groups"] for row in rows] == [["north"], [], ["south", "night"], []]
+        service.close()
+        service = opened(folder)
+    service.forecasts([ForecastItem("b", p=0.3)]).result()
+    assert service.ask(lambda e: e.stream("b")).result()["by_group"] is None
+    assert "groups" not in service.ask(lambda e: e.export("b", 0, 50)).result()[0][0]
+    service.close()
+
+
 def test_specs_never_change(folder):
     service = opened(folder)
     new, view = service.ask(lambda e: e.put_spec("mine", SpecBody(step=0.05))).result()
@@ -293,8 +357,12 @@ def test_specs_never_change(folder):
     with pytest.raises(Conflict):
         service.ask(lambda e: e.put_spec("mine", SpecBody())).result()
     alone = {"forecaster": "forecaster", "classes": 3}
-    others = {"step": 0.3}, {"classes": 9}, {"models": 0}, {"tolerance": 2}, {"monitor": 0.5}
-    for bad in ({"forecaster": "oracle"}, alone, *others):
+    others = {"step": 0.3}, {"classes": 1001}, {"models": 0}, {"tolerance": 2}, {"monitor": 0.5}
+    many = {"classes": 9, "calibration": "full"}, {"classes": 9, "step": 0.1}, {"drawn": True}
+    yes_or_no = {"calibration": "classwise"}, {"forecaster": "forecaster", "drawn": True}
+    groups = {"groups": "open"}, {"groups": []}, {"groups": ["a", "a"]}, {"groups": ["x" * 999]}
+    classes = {"groups": ["a"], "classes": 3}, {"groups": ["a"], "forecaster": "multiclass"}
+    for bad in ({"forecaster": "oracle"}, alone, *others, *groups, *classes, *many, *yes_or_no):
         with pytest.raises(ValueError):
             service.ask(lambda e, bad=bad: e.put_spec("bad", SpecBody(**bad))).result()
     service.forecasts([ForecastItem("a", "mine", p=0.5)]).result()

@@ -7,7 +7,7 @@ import pytest
 
 from service.page_data import HOSTILE
 from service.page_fake import PAGE
-from service.page_tab import names, of
+from service.page_tab import SETTLED, names, of
 
 MOST_BYTES = 80 * 1024
 
@@ -103,7 +103,7 @@ def test_a_hundred_thousand_streams(opened, fake):
     tab.fill("#page", "2000")
     tab.keyboard.press("Enter")
     tab.wait_for_function("() => document.querySelector('#page').value == '2000'")
-    tab.wait_for_selector("#rows:not([aria-busy])")
+    tab.wait_for_selector(SETTLED)
     assert query(fake.asked[-1]) == {
         "sort": "evidence", "descending": "true", "limit": "50", "offset": "99950",
     }  # fmt: skip

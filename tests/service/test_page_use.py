@@ -5,7 +5,7 @@ import re
 import pytest
 
 from service.page_data import HOSTILE
-from service.page_tab import CUT, OUTSIDE, POLL, names, of
+from service.page_tab import CUT, OUTSIDE, POLL, SETTLED, names, of
 
 
 def test_a_walk_by_keyboard(opened, fake):
@@ -17,7 +17,9 @@ def test_a_walk_by_keyboard(opened, fake):
     tab.keyboard.press("/")
     assert tab.evaluate("document.activeElement.id") == "search"
     tab.keyboard.type("sensor-0001")
-    tab.wait_for_selector("#matches:has-text('100 of 300')")
+    tab.wait_for_url("**search=sensor-0001")  # beginnings of it match as many
+    tab.wait_for_selector(SETTLED)
+    assert "100 of 300" in tab.inner_text("#matches")
     assert tab.input_value("#search") == "sensor-0001"
     for _ in range(40):
         tab.keyboard.press("Tab")
@@ -32,6 +34,7 @@ def test_a_walk_by_keyboard(opened, fake):
     tab.wait_for_selector("th[aria-sort=ascending]")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("th[aria-sort=descending]:has-text('Stream')")
+    tab.wait_for_selector(SETTLED)
     assert tab.evaluate("document.activeElement.dataset.name") == "stream"
     for _ in range(8):  # the other headers; then the first row
         tab.keyboard.press("Tab")
@@ -57,6 +60,22 @@ def test_hostile_names_are_text(opened, fake):
         tab.wait_for_selector("tbody tr")
     assert tab.evaluate("window.broken") is None
     assert tab.locator("main img, main script").count() == 0
+
+
+def test_groups_are_a_table_and_their_names_are_text(opened, fake):
+    tab = opened(of(HOSTILE[0]), wait="svg.picture")
+    rows = tab.locator("section[data-key=groups] tbody tr")
+    assert rows.locator("th").all_text_contents() == ["everybody", *HOSTILE, "nobody"]
+    second = [cell.replace("\u00a0", " ") for cell in rows.nth(2).locator("td").all_text_contents()]
+    events = f"{int(fake.streams.events[0]) // 3:,}"
+    assert second == [
+        events, "42 %", "43 %", "5.2 points", "4.8 points", "9.2 points", "22.0 points"
+    ]  # fmt: skip
+    assert rows.last.locator("td").all_text_contents() == ["0", *"––––––"]
+    assert tab.evaluate("window.broken") is None
+    plain = opened(of(HOSTILE[1]), wait="svg.picture")
+    assert plain.locator("section[data-key=groups]").count() == 0
+    assert "undefined" not in plain.inner_text("main") and "null" not in plain.inner_text("main")
 
 
 @pytest.mark.parametrize("hash_", ["#/?limit=25", "#/?search=w", of(HOSTILE[0]), of(HOSTILE[3])])

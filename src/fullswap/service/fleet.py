@@ -13,6 +13,8 @@ from fullswap.base.protocols import Points, Vector
 from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.contexts import context_of
+from fullswap.forecasting.groups import contexts_in_groups
+from fullswap.inputs.memberships import Memberships
 from fullswap.online.codec import VERSION as STATE
 from fullswap.online.desk import Desk, Made, Tickets
 from fullswap.online.rows import Rows
@@ -22,6 +24,8 @@ from fullswap.service.records import Waiting, decode_waiting, encode, packed, un
 from fullswap.service.watch import Watch
 
 KINDS = ("recalibrator", "forecaster", "multiclass")
+MOST_LETTERS = 256
+"""Of the name of a group."""
 RUN_LENGTH = 100_000.0
 """Of monitors, where a spec only says that there is one."""
 
@@ -35,6 +39,8 @@ class Held(NamedTuple):
     event: str | None
     p: Any
     answer: Issued
+    groups: list[str] | None = None
+    """To which it belongs; None where its spec has none."""
 
 
 def pattern_of(body: SpecBody) -> OnlineForecaster:
@@ -44,18 +50,34 @@ def pattern_of(body: SpecBody) -> OnlineForecaster:
         "horizon": body.horizon, "feedback": body.feedback,
         "max_weight": _float("max_weight", body.max_weight),
     }  # fmt: skip
+    if isinstance(body.groups, str):
+        raise ValueError(
+            f"groups must be a list of names, got {body.groups!r}: a service has room for the "
+            "groups that its spec names, and takes no others"
+        )
+    if body.groups is not None:
+        for name in body.groups:
+            if not 0 < len(name) <= MOST_LETTERS:
+                rule = f"have 1 to {MOST_LETTERS} characters each"
+                checks.refuse("groups", rule, f"{name[:40]!r} ({len(name)} characters)")
+        common["groups"] = body.groups
+    several = {**common, "calibration": body.calibration, "drawn": body.drawn}
     if kind == "recalibrator":
-        return Recalibrator(body.step, classes=body.classes, models=body.models, **common)
+        return Recalibrator(body.step, classes=body.classes, models=body.models, **several)
     if body.models != 1:
         raise ValueError(f"models must be left out for {kind!r}, got {body.models}")
     if kind == "forecaster":
         if body.classes != 2:
             raise ValueError(f"classes must be 2 for 'forecaster', got {body.classes}")
+        if body.calibration is not None or body.drawn:
+            raise ValueError("calibration and drawn must be left out for 'forecaster'")
         return Forecaster(step=body.step, **common)
     if kind == "multiclass":
         if body.step is not None:
             raise ValueError(f"step must be left out for 'multiclass', got {body.step}")
-        return MulticlassForecaster(body.classes, **common)
+        if body.groups is not None:
+            raise ValueError("groups must be left out for 'multiclass': they are for yes or no")
+        return MulticlassForecaster(body.classes, **several)
     raise ValueError(f"forecaster must be one of {', '.join(KINDS)}, got {body.forecaster!r}")
 
 
@@ -85,7 +107,9 @@ class Fleet:
         self.desk = Desk(self.rows)
         spec = self.pattern.spec
         self.models, self.classes = spec.models, spec.classes
-        self.vector = spec.kind in ("simplex", "mesh")
+        self.groups = self.pattern._groups
+        """Groups by name; None if the spec has none."""
+        self.vector = spec.kind in ("simplex", "mesh", "classwise")
         """Whether forecasts and outcomes are vectors."""
         self.plain_outcomes = not self.vector and spec.max_weight == 1.0
         self.watch = Watch(
@@ -147,18 +171,48 @@ class Fleet:
         except (ValueError, TypeError) as error:
             raise Refused("bad-p", str(error)) from None
 
-    def contexts(self, given: list[Any]) -> Any:
-        """The same of many events, as compiled code reads them."""
-        if not self.models:
-            return None
+    def numbers(self, groups: list[str] | None) -> list[int]:
+        """Numbers of the groups of one event, checked."""
+        if self.groups is None:
+            if groups:
+                raise Refused("bad-groups", f"groups must be left out: spec {self.name!r} has none")
+            return []
+        try:
+            return self.groups.of_event(groups)[1]
+        except ValueError as error:
+            words = str(error).removesuffix(" in event 0")
+            raise Refused("bad-groups", words) from None
+
+    def contexts(self, given: list[Any], groups: list[list[int]]) -> Any:
+        """What comes with many events, as compiled code reads it."""
+        said = None
         if self.models == 1 and self.classes == 2:
-            return np.array(given, dtype=float)[:, None]
-        return np.ascontiguousarray(np.stack(given), dtype=float)
+            said = np.array(given, dtype=float)[:, None]
+        elif self.models:
+            said = np.ascontiguousarray(np.stack(given), dtype=float)
+        if self.groups is None:
+            return said
+        starts = np.cumsum([0, *map(len, groups)])
+        members = np.array([number for own in groups for number in own], np.int64)
+        return contexts_in_groups(said, Memberships(self.groups.names, starts, members))
 
     def plain(self, contexts: Any) -> list[Any]:
         """What models said, as clients gave it."""
-        own = contexts[:, 0] if self.models == 1 else contexts
+        if not self.models:
+            return [None] * len(contexts)
+        own = contexts if self.groups is None else contexts[:, : self.models]
+        own = own[:, 0] if self.models == 1 else own
         return [_emptied(p) for p in own.tolist()]
+
+    def group_names(self, contexts: Any, events: int) -> list[Any]:
+        """The groups of each event by name; None each where the spec has none."""
+        if self.groups is None:
+            return [None] * events
+        names, first = self.groups.names, 1 + self.models
+        return [
+            [names[int(number)] for number in own[first : first + int(own[self.models])]]
+            for own in contexts.tolist()
+        ]
 
     def said(self, p: Any) -> Any:
         """What a single model said of an event, for the watch; NaN where there is no such."""
@@ -181,7 +235,8 @@ class Fleet:
         tickets = b""
         if slots:
             own = self.desk.tickets(slots)
-            records = [tuple(self.held[slot]) for slot in slots]
+            fields = 5 if self.groups is None else 6
+            records = [tuple(self.held[slot])[:fields] for slot in slots]
             tickets = encode(Waiting(packed(own.notes), packed(own.plays), records))
         row = self.rows.row(place).astype("<f8").tobytes()
         watch = self.watch.dump(place)
@@ -208,7 +263,7 @@ class Fleet:
                 np.full(len(waiting.records), place),
                 unpacked(waiting.notes),
                 unpacked(waiting.plays),
-                [Held(*entry[:4], _answer(entry[4])) for entry in waiting.records],
+                [_held(*entry) for entry in waiting.records],
             )
         if watch:
             self.watch.load(place, watch)
@@ -228,6 +283,12 @@ def _checksum(*parts: bytes) -> int:
     for part in parts:
         total = zlib.crc32(part, total)
     return total
+
+
+def _held(
+    time: float, name: str | None, event: str | None, p: Any, answer: Any, groups: Any = None
+) -> Held:
+    return Held(time, name, event, p, _answer(answer), groups)
 
 
 def _answer(stored: Any) -> Issued:

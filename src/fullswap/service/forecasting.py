@@ -34,6 +34,7 @@ class Batch:
         """Which items they are."""
         self.places: list[int] = []
         self.contexts: list[Any] = []
+        self.groups: list[list[int]] = []
         self.ids: list[str | None] = []
         self.events: list[str | None] = []
         self.given: Any = None
@@ -46,13 +47,14 @@ class Batch:
         fleet = self.fleet
         names = self.events if any(event is not None for event in self.events) else None
         where = np.array(self.places, np.int64)
-        self.given = given = fleet.contexts(self.contexts)
+        self.given = given = fleet.contexts(self.contexts, self.groups)
         self.made = made = fleet.desk.forecast(where, given, names)
         pairs = zip(self.ids, self.places, made.numbers.tolist(), strict=True)
         ids = [name or own_id(fleet.nos[place], number) for name, place, number in pairs]
         answers = answers_of(made, ids)
         said = [None] * len(ids) if given is None else fleet.plain(given)
-        rows = zip(self.ids, self.events, said, answers, strict=True)
+        own_groups = fleet.group_names(given, len(ids))
+        rows = zip(self.ids, self.events, said, answers, own_groups, strict=True)
         self.held = [Held(now, *own) for own in rows]
 
     def entry(self, now: float, began: set[int]) -> bytes:
@@ -167,8 +169,6 @@ class Asked:
 
     def _add(self, turn: int, item: ForecastItem, resolved: Any) -> None:
         engine = self._engine
-        if item.groups:
-            raise Refused("bad-groups", "groups must be left out: this spec has none")
         event = item.event
         if event is not None:
             engine.check_name("event", event)
@@ -181,17 +181,19 @@ class Asked:
             context: Any = p
         else:
             context = fleet.context(p)
+        groups = fleet.numbers(item.groups)
         if event is not None and (fleet.nos[place], event) in resolved:
             raise Refused("resolved", f"event {event!r} has its outcome already")
-        if fleet.crowds[place] >= engine.limits.pending:
-            most = f"{engine.limits.pending} forecasts that wait, and takes no more"
-            raise Refused("too-many-pending", f"stream {item.stream!r} has {most}")
+        if fleet.crowds[place] >= (most := engine.limits.pending_of(fleet.classes)):
+            words = f"has {most} forecasts that wait, and takes no more"
+            raise Refused("too-many-pending", f"stream {item.stream!r} {words}")
         batch = self._batches.get(fleet.no)
         if batch is None:
             batch = self._batches[fleet.no] = Batch(fleet)
         batch.turns.append(turn)
         batch.places.append(place)
         batch.contexts.append(context)
+        batch.groups.append(groups)
         batch.ids.append(item.id)
         batch.events.append(event)
         fleet.crowds[place] += 1
@@ -201,6 +203,7 @@ class Asked:
         engine = self._engine
         if new and (spec := engine.specs_by_name.get(item.spec or "default")) is not None:
             spec.context(item.p)
+            spec.numbers(item.groups)
         fleet, place = engine.stream_of(item.stream, item.spec, self._now)
         if new:
             self._began.add(fleet.nos[place])
@@ -217,7 +220,7 @@ class Asked:
             return fleet.held[slot].answer
         row = engine.index.find_row(place)
         assert row is not None
-        _, issued, mean, points, weights = said_of(row)
+        _, issued, mean, points, weights, *_ = said_of(row)
         return Issued(str(item.id), issued, mean, points, weights)
 
 

@@ -163,6 +163,9 @@ class Index:
         return self._tables.execute(query).fetchall()
 
 
-def said_of(row: Row) -> tuple[Any, Any, Any, Any, Any]:
-    """What models said, what was issued, the mean, points and weights, of a resolved forecast."""
+def said_of(row: Row) -> tuple[Any, ...]:
+    """What models said, what was issued, the mean, points and weights, of a resolved forecast.
+
+    Last the groups to which it belongs, where its spec has any.
+    """
     return tuple(_DECODE(row[7]))

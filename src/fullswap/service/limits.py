@@ -18,5 +18,11 @@ class Limits:
     """Characters of a stream's, event's or spec's name, and of an id."""
     pending: int = 100_000
     """Forecasts of a stream that wait."""
+    numbers: int = 1_000_000
+    """Probabilities of a stream that wait: with many classes fewer forecasts can."""
     waiting: int = 200_000
     """Items that wait for the writer; more are told to come again."""
+
+    def pending_of(self, classes: int) -> int:
+        """Forecasts that wait of a stream with so many classes."""
+        return min(self.pending, max(1, self.numbers // classes))

@@ -9,7 +9,11 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.amounts import counted
-from fullswap.forecasting.guarantees import explanation_of, first_certificate_of
+from fullswap.forecasting.guarantees import (
+    explanation_of,
+    first_certificate_of,
+    group_table_of,
+)
 from fullswap.kernels.columns import NEXT_ID, ROUNDS
 from fullswap.service.fleet import Fleet, run_length_of
 from fullswap.service.index import said_of
@@ -167,6 +171,7 @@ class Listing:
             "certificate": certificate.to_dict(),
             "certificate_text": str(certificate),
             "explain": explanation_of(kind, row),
+            "by_group": _by_group(fleet, row),
             **detail,
             "alarms": alarms,
             "recent": self._recent(fleet, place),
@@ -341,19 +346,28 @@ def _oldest(fleet: Fleet, place: int) -> float | None:
     return None if slot < 0 else fleet.held[slot].time
 
 
+def _by_group(fleet: Fleet, row: Any) -> list[dict[str, Any]] | None:
+    """Everybody and all groups, those least explained by chance first; None without groups."""
+    if fleet.groups is None:
+        return None
+    table = group_table_of(fleet.rows.kind, row, fleet.groups.names).to_dict()["rows"]
+    return [{name: value for name, value in own.items() if name != "certificate"} for own in table]
+
+
 def _waits(held: Any) -> dict[str, Any]:
     answer = held.answer
     return {
         "id": answer.id, "event": held.event, "time": held.time, "p": held.p,
         "issued": answer.issued, "mean": answer.mean, "outcome": None, "resolved": None,
+        **({} if held.groups is None else {"groups": held.groups}),
     }  # fmt: skip
 
 
 def _done(row: Any) -> dict[str, Any]:
     no, number, time, resolved, name, event, outcome, _ = row
-    p, issued, mean, _, _ = said_of(row)
+    p, issued, mean, _, _, *groups = said_of(row)
     return {
         "id": name or f"fs-{no}-{number}", "event": event, "time": time, "p": p, "issued": issued,
         "mean": mean, "outcome": None if outcome is None else msgspec.json.decode(outcome),
-        "resolved": resolved,
+        "resolved": resolved, **({"groups": groups[0]} if groups else {}),
     }  # fmt: skip

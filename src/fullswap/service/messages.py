@@ -23,6 +23,7 @@ class ForecastItem(Struct, forbid_unknown_fields=True, gc=False):
     p: Probability = None
     """What models say: one number, one for each model, or K for each; null where one is silent."""
     groups: list[str] | None = None
+    """Groups of its spec to which the event belongs."""
     event: str | None = None
 
 
@@ -90,6 +91,12 @@ class SpecBody(Struct, forbid_unknown_fields=True):
     """Run length of the alarms: calibrated streams ring at most once in so many events."""
     tolerance: Number = 0.02
     """Errors up to this are called small."""
+    groups: list[str] | str | None = None
+    """Names of groups in each of which forecasts are to be calibrated; yes-or-no events only."""
+    calibration: str | None = None
+    """"full": of whole vectors, up to 8 classes; "classwise": of each class; null: what fits."""
+    drawn: bool = False
+    """Whether classes that are calibrated one by one are rounded by a draw."""
 
 
 Plain = dict[str, Any]

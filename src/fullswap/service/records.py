@@ -101,8 +101,8 @@ class Waiting(Struct, array_like=True):
 
     notes: Array
     plays: Array
-    records: list[tuple[float, str | None, str | None, Any, Any]]
-    """When it was made, the client's id, the event, what models said, the answer."""
+    records: list[tuple[Any, ...]]
+    """When it was made, the client's id, the event, what models said, the answer, its groups."""
 
 
 decode_waiting = msgspec.msgpack.Decoder(Waiting).decode

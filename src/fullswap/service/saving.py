@@ -335,9 +335,11 @@ class Saving:
         said: list[Any] = [None] * len(chosen)
         if entry.contexts is not None:
             said = fleet.plain(unpacked(entry.contexts)[keep])
-        held = [
-            Held(entry.time, *own) for own in zip(ids, events, said, answers, strict=True)
-        ]  # fmt: skip
+        groups: list[Any] = [None] * len(chosen)
+        if entry.contexts is not None:
+            groups = fleet.group_names(unpacked(entry.contexts)[keep], len(chosen))
+        rows = zip(ids, events, said, answers, groups, strict=True)
+        held = [Held(entry.time, *own) for own in rows]
         fleet.put(places, tickets.notes[keep], tickets.plays[keep], held)
         remember(self._engine, fleet, places, numbers.tolist(), held)
 

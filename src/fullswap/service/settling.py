@@ -63,7 +63,8 @@ def _write(
     add = engine.index.add
     for no, number, one, text in zip(nos, numbers, held, texts, strict=True):
         answer = one.answer
-        body = _PACK((one.p, answer.issued, answer.mean, answer.points, answer.weights))
+        own = () if one.groups is None else (one.groups,)
+        body = _PACK((one.p, answer.issued, answer.mean, answer.points, answer.weights, *own))
         add((no, number, one.time, now, one.id, one.event, text, body))
         if one.event is not None:
             engine.forget_event(one.event, no)

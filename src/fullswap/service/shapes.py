@@ -128,12 +128,27 @@ class Streams(Struct):
     budget: dict[str, Any]
 
 
+class GroupShape(Struct):
+    """One group of a stream, or everybody. Errors are shares."""
+
+    name: str
+    rounds: int
+    mass: float
+    said: Share
+    happened: Share
+    points: Share
+    points_noise: Share
+    points_after_the_fact: Share
+    points_guaranteed: Share
+
+
 class StreamShape(Row):
     """One stream in full."""
 
     certificate: dict[str, Any] | None
     certificate_text: str
     explain: str
+    by_group: list[GroupShape] | None
     reliability: dict[str, list[dict[str, float | None]]]
     windows: list[dict[str, float | None]]
     recent: list[dict[str, Any]]

@@ -18,6 +18,9 @@ def warm(body: SpecBody) -> None:
     if fleet.models:
         shape = (2, fleet.models, k) if fleet.vector else (2, fleet.models)
         contexts = np.full(shape, 1 / k)
+    if fleet.groups is not None:
+        said = [0.5 if fleet.models == 1 else [0.5] * fleet.models] * 2
+        contexts = fleet.contexts(said, [[0], []])
     desk.undo(desk.forecast(places, contexts, None).slots)
     made = desk.forecast(places, contexts, ["event", None])
     tickets = desk.tickets(made.slots)

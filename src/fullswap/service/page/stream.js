@@ -13,8 +13,8 @@ import { ago, capital, count, counted, evidence, known, moment, NONE, outcome, p
 const section = (id, name, ...parts) =>
   el("section", { "data-key": id, "aria-labelledby": id }, el("h2", { id }, name), parts);
 
-function table(names, rows, { label, stacked = false } = {}) {
-  const grid = el("table", { class: stacked ? "stacked" : null, role: "table", "aria-label": label },
+function table(names, rows, { label, stacked }) {
+  const grid = el("table", { class: stacked && "stacked", role: "table", "aria-label": label },
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" },
       names.map((name) => el("th", { role: "columnheader", scope: "col" }, name)))),
     el("tbody", { role: "rowgroup" }, rows.map(({ key, cells }) => el("tr", { role: "row", "data-key": key },
@@ -52,19 +52,21 @@ function alarms(s, trouble) {
     list.length > 3 && el("details", {}, el("summary", {}, `${count(list.length - 3)} older`), shown(list.slice(3)))));
 }
 
+const answer = (title, ...parts) => el("article", { class: "card answer" }, el("h3", {}, title), parts);
+
 function compared(s) {
   const scale = scaleOf([s]), kind = KINDS[s.verdict] ?? "unsaid";
   const line = (name, error, noise, mark) => el("div", { class: "compare" },
     el("dt", {}, name), el("dd", {}, el("b", {}, known(error) ? `${points(error)} off` : NONE),
       meter({ error, noise, tolerance: s.tolerance, kind: mark, scale }),
       el("small", {}, `chance alone ${points(noise, false)}`)));
-  return el("article", { class: "card answer" }, el("h3", {}, "How far off?"),
+  return answer("How far off?",
     el("dl", {}, s.watched === "model" && line("The model’s own", s.error, s.noise, kind),
       line("Ours", s.watched === "model" ? s.ours_error : s.error, s.watched === "model" ? s.ours_noise : s.noise, "ours")),
     el("p", { class: "note" }, `Measured, on average. Tick: the tolerance, ${points(s.tolerance)}. Grey: chance.`));
 }
 
-const sure = (s) => el("article", { class: "card answer" }, el("h3", {}, "How sure?"),
+const sure = (s) => answer("How sure?",
   el("p", { class: "big" }, el("b", {}, evidence(s.evidence_log10))),
   el("p", {}, `against ${JUDGED[s.watched] ?? "it"} being calibrated, now.`),
   known(s.evidence_log10_most) && el("p", {}, `At most ${evidence(s.evidence_log10_most)} so far.`),
@@ -73,7 +75,7 @@ const sure = (s) => el("article", { class: "card answer" }, el("h3", {}, "How su
 function promised(s) {
   const c = s.certificate;
   const about = c?.subject ? capital(c.subject) : "Our forecasts";
-  return el("article", { class: "card answer" }, el("h3", {}, "What is guaranteed?"),
+  return answer("What is guaranteed?",
     known(c?.points_guaranteed) && c.holds !== false ? [
       el("p", { class: "big" }, "at most ", el("b", {}, points(c.points_guaranteed))),
       el("p", {}, `${about}, whatever happens, in root mean square.`)]
@@ -99,7 +101,7 @@ function pictures(s) {
   });
   const dots = ["raw", "ours"].flatMap((name) => (r[name] ?? []).map((d, k) => ({ key: `${name} ${k}`,
     cells: [charts.NAMES[name], percent(d.p), percent(d.happened), count(d.n), `${percent(d.low)} to ${percent(d.high)}`] })));
-  const windows = w.map((v) => ({ key: String(v.from), cells: [`${count(v.from)} to ${count(v.to)}`, moment(v.time),
+  const windows = w.map((v) => ({ key: v.from, cells: [`${count(v.from)} to ${count(v.to)}`, moment(v.time),
     known(v.raw_error) ? signed(v.raw_error) : NONE, signed(v.ours_error), points(v.noise), evidence(v.evidence_log10)] }));
   const names = ["Events", "Until", "The model’s own", "Ours", "Chance up to", "Evidence"];
   const empty = el("p", { class: "quietly" }, "No outcome yet.");
@@ -118,12 +120,20 @@ function pictures(s) {
     ] : null));
 }
 
+function groups(s) {
+  const rows = s.by_group?.map((g) => ({ key: g.name, cells: [own(g.name), count(g.rounds), percent(g.said), percent(g.happened),
+    ...["", "_noise", "_after_the_fact", "_guaranteed"].map((kind) => points(g[`points${kind}`]))] }));
+  return rows ? section("groups", "Groups", el("div", { class: "card long" },
+    table(["Group", "Events", "Said", "Happened", "Off", "Chance alone", "After the fact", "Guaranteed"], rows, { label: "By group", stacked: true }),
+    el("p", { class: "quietly" }, "Our forecasts. Verdict and alarms look at all events together."))) : [];
+}
+
 function recent(s) {
   const list = s.recent ?? [];
-  const rows = list.map((f) => ({ key: String(f.id), cells: [
-    moment(f.time), [own(String(f.id)), f.event !== null && f.event !== undefined && el("small", {}, own(String(f.event)))],
+  const rows = list.map((f) => ({ key: f.id, cells: [
+    moment(f.time), [own(f.id), (f.event ?? null) !== null && el("small", {}, own(f.event))],
     probability(f.p), probability(f.issued), probability(f.mean),
-    f.outcome === null || f.outcome === undefined ? el("span", { class: "muted" }, "waits") : own(outcome(f.outcome)),
+    (f.outcome ?? null) === null ? el("span", { class: "muted" }, "waits") : own(outcome(f.outcome)),
     known(f.resolved) ? moment(f.resolved) : NONE] }));
   return section("recent", "Recent forecasts", rows.length
     ? el("div", { class: "card long" }, table(["Time", "Forecast", "Model said", "Issued", "Mean", "Outcome", "Outcome came"], rows,
@@ -149,7 +159,7 @@ export function streamView(s, trouble) {
       el("div", {}, el("h2", { id: "verdict" }, headline(s)), el("p", { class: "sentence" }, sentence(s)))),
     alarms(s, trouble),
     section("numbers", "Numbers", el("div", { class: "answers" }, compared(s), sure(s), promised(s))),
-    pictures(s), recent(s), certificate(s), reading(),
+    groups(s), pictures(s), recent(s), certificate(s), reading(),
   ];
 }
 
