@@ -9,9 +9,11 @@ from benchmarks import (
     Result,
     bank,
     checks,
+    classes,
     copies,
     diagram,
     forecasts,
+    groups,
     line,
     mesh,
     startup,
@@ -19,7 +21,20 @@ from benchmarks import (
     weights,
 )
 
-PARTS = (line, weights, stationary, mesh, forecasts, bank, copies, checks, diagram, startup)
+PARTS = (
+    line,
+    weights,
+    stationary,
+    mesh,
+    forecasts,
+    groups,
+    classes,
+    bank,
+    copies,
+    checks,
+    diagram,
+    startup,
+)
 COLUMNS = ("benchmark", "measured", "against", "ratio", "target", "met")
 TITLE = "Ratios measured in one run (smallest processor times)"
 

@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from fullswap.report.style import new_figure
-from studies import limits, literal, picture, tightness
+from studies import limits, literal, picture, solvers, tightness
 from studies.cluster import local_workers, running_workers
-from studies.report import detection
+from studies.report import classes, detection, groups
 from studies.report.page import publish
 from studies.study import PAGE, PARTS, Study, broken, processes
 
@@ -27,8 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return tightness.main(given[1:])
     if given[:1] == [detection.NAME]:
         return detection.main(given[1:])
+    if given[:1] == [groups.NAME]:
+        return groups.main(given[1:])
+    if given[:1] == [classes.NAME]:
+        return classes.main(given[1:])
     if given[:1] == [limits.NAME]:
         return limits.main(given[1:])
+    if given[:1] == [solvers.NAME]:
+        return solvers.main(given[1:])
     if given[:1] == [literal.NAME]:
         return literal.main(given[1:])
     if given[:1] == [picture.NAME]:
@@ -85,7 +91,8 @@ def _asked(arguments: Sequence[str]) -> argparse.Namespace:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m studies", description=__doc__)
     words = (
-        "a part, or all; tightness, detection, limits, literal and picture have their own options"
+        "a part, or all; tightness, detection, groups, classes, limits, solvers, literal and "
+        "picture have their own options"
     )
     parser.add_argument("what", nargs="?", default="all", choices=("all", *PARTS), help=words)
     scale = parser.add_mutually_exclusive_group()
