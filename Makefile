@@ -6,7 +6,7 @@ RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench docs command-line references reproduce reproduce-quick measured \
-	recalibrators tightness detection limits picture verify constraints clean
+	recalibrators groups classes tightness detection limits solvers picture verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -61,6 +61,12 @@ measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
 recalibrators: $(INSTALLED)  ## the comparison in docs/recalibrators.md; DATA=folder of the public logs
 	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/recalibrators.md
 
+groups: $(INSTALLED)  ## events in groups, told and not told: docs/groups-compared.md; DATA=folder of the public logs
+	$(BIN)/python -m studies groups $(if $(DATA),--data "$(DATA)") --page docs/groups-compared.md
+
+classes: $(INSTALLED)  ## ways to forecast many classes: docs/classes-compared.md
+	$(BIN)/python -m studies classes --page docs/classes-compared.md
+
 tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/guarantees.md
 	$(BIN)/python -m studies tightness --page docs/guarantees.md
 
@@ -69,6 +75,10 @@ detection: $(INSTALLED)  ## tests, evidence and detectors of change compared: do
 
 limits: $(INSTALLED)  ## what is guaranteed in which dimension, and how it grows: docs/limits.md
 	$(BIN)/python -m studies limits --page docs/limits.md
+
+solvers: $(INSTALLED)  ## solvers of games compared, Gambit's among them: docs/howto/solve-a-game.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m studies solvers --page docs/howto/solve-a-game.md
 
 picture: $(INSTALLED)  ## the first picture of README, docs/figures/before-after.svg
 	$(BIN)/python -m studies picture
