@@ -7,10 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullswap.games import from_matrices, from_tensor, objectives, read, solve, verify, zoo
+from fullswap.base.progress import Progress
+from fullswap.games import (
+    columns,
+    from_matrices,
+    from_tensor,
+    objectives,
+    portfolio,
+    read,
+    solve,
+    verify,
+    zoo,
+)
+from fullswap.games.best_so_far import table_gap
+from fullswap.games.coarse import by_play
 from fullswap.games.lp import best_equilibrium, incentive_rows, optimise
-from fullswap.games.objectives import table_gap
 from fullswap.games.profiles import Optimum
+from fullswap.games.record import Record
 from small_games import SMALL, as_table, random_game, ring, slow_gap, whole
 
 OBJECTIVES = ("welfare", "fair", [1.0, -0.5])
@@ -54,8 +67,8 @@ def test_bounds_of_programmes_hold_for_every_equilibrium(shape, seed, which):
 def test_growing_programmes_agree_with_one(objective, shape, all_columns, monkeypatch):
     monkeypatch.setattr(objectives, "ONE_PROGRAMME", 0)
     monkeypatch.setattr(objectives, "_FAIR_PROGRAMME", 0)
-    monkeypatch.setattr(objectives, "_ALL_COLUMNS", all_columns)
-    monkeypatch.setattr(objectives, "_ADDED", 20)
+    monkeypatch.setattr(columns, "_ALL_COLUMNS", all_columns)
+    monkeypatch.setattr(columns, "_ADDED", 20)
     if not isinstance(objective, str):
         objective = [*objective, 0.3][: len(shape)]
     tables = np.random.default_rng(5).standard_normal((len(shape), *shape))
@@ -68,7 +81,7 @@ def test_growing_programmes_agree_with_one(objective, shape, all_columns, monkey
 
 def test_a_run_without_time_says_how_far_it_may_be_from_the_best(monkeypatch):
     monkeypatch.setattr(objectives, "ONE_PROGRAMME", 0)
-    monkeypatch.setattr(objectives, "_STEPS", 2)
+    monkeypatch.setattr(columns, "_STEPS", 2)
     game = random_game((30, 28), 6)
     found = solve(game, 0.01, objective=[1.0, -1.0])
     best = optimise(whole(game), np.array([1.0, -1.0]))
@@ -154,13 +167,9 @@ def test_coarse_equilibria(shape):
 
 
 def test_coarse_play_takes_up_new_actions():
-    from fullswap.base.progress import Progress
-    from fullswap.games import coarse, portfolio
-    from fullswap.games.record import Record
-
     for game in (ring(2_000), zoo.cournot(3), random_game((12, 11, 10), 2)):
         record = Record(game, 1e-3, None, Progress(100, False), "coarse")
-        steps = coarse.by_play(game, record, np.random.default_rng(0), 20_000)
+        steps = by_play(game, record, np.random.default_rng(0), 20_000)
         portfolio.run([portfolio.Member("play", steps)], record)
         assert record.done() and record.best().coarse_gap <= 1e-3
 
@@ -261,3 +270,48 @@ def test_an_interrupt_before_the_first_step_returns_a_profile(monkeypatch):
     monkeypatch.setattr(sys.modules["fullswap.games.solve"], "initial_actions", stopped)
     found = solve(game, method="oracle")
     assert not found.reached and found.gap > 0
+
+
+def test_what_an_earlier_result_was_asked_for_is_forgotten():
+    game = zoo.chicken()
+    fair = solve(game, 1e-6, objective="fair")
+    assert solve(game, 1e-3, start=fair).optimum is None
+    coarse = solve(game, 1e-3, start=fair, notion="coarse")
+    assert coarse.notion == "coarse" and coarse.reached
+
+
+def test_the_best_equilibrium_is_sought_from_an_earlier_one(monkeypatch):
+    game = random_game((30, 20), 1)
+    earlier = solve(game, 1e-6)
+    monkeypatch.setattr(portfolio, "members_of", None)  # nobody looks for another one
+    best = solve(game, 1e-6, objective="welfare", start=earlier)
+    assert best.reached and best.optimum.value >= earlier.payoffs.sum() - 1e-9
+
+
+def test_an_interrupt_before_an_objective_ends_all(monkeypatch):
+    def members(*_):
+        def steps():
+            yield 1.0
+            raise KeyboardInterrupt
+
+        return [portfolio.Member("stopped", steps())]
+
+    monkeypatch.setattr(portfolio, "members_of", members)
+    monkeypatch.setattr(objectives, "optimise", None)
+    assert not solve(random_game((30, 30), 1), 1e-9, objective="welfare").reached
+
+
+@pytest.mark.parametrize(
+    ("objective", "method"),
+    [("welfare", "lp"), ("fair", "lp"), ("entropy", "entropy"), ("support", "pure")],
+)
+def test_results_say_what_found_them(objective, method):
+    assert solve(zoo.chicken(), 1e-4, objective=objective).method == method
+
+
+def test_coarse_play_counts_the_rounds_that_it_plays():
+    game = random_game((60, 50), 3)
+    record = Record(game, 1e-9, None, Progress(100, False), "coarse")
+    for _ in by_play(game, record, np.random.default_rng(0), 5):
+        pass
+    assert record.rounds == 5

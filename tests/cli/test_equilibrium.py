@@ -6,10 +6,12 @@ import os
 import numpy as np
 import pytest
 
-from fullswap.cli.equilibrium import METHODS
+from fullswap.cli import equilibrium
 from fullswap.games import solve as solver
 from fullswap.games import zoo
-from fullswap.games.solve import METHODS as KNOWN
+from fullswap.games.lp import OBJECTIVES
+from fullswap.games.record import NOTIONS
+from fullswap.games.solve import METHODS
 
 CHICKEN = 'NFG 1 R "Chicken" { "Ann" "" } { { "dare" "" } { "dare" "yield" } } 0 0 2 7 7 2 6 6'
 TREE = 'EFG 2 R "" { "Ann" "Bob" } p "" 1 5 { "a" "b" } 0 t "" 1 { 1 2 } t "" 0'
@@ -144,8 +146,9 @@ def test_pictures(call, tmp_path, monkeypatch):
         assert code == 2 and "--plot must" in err and why in err
 
 
-def test_methods_are_those_of_the_solver():
-    assert METHODS == (*KNOWN, "play-out")
+def test_choices_are_those_of_the_solver():
+    assert equilibrium.METHODS == (*METHODS, "play-out")
+    assert equilibrium.OBJECTIVES == OBJECTIVES and equilibrium.NOTIONS == NOTIONS
 
 
 def test_learners_that_play_out_a_game(call):
@@ -159,6 +162,7 @@ def test_learners_that_play_out_a_game(call):
         (("--gap", 1e-3), "rounds would guarantee it"),
         (("--gap", 1e-12), "rounds guarantee it"),
         (("--seconds", 1), "not be given"),
+        (("--notion", "coarse"), "notion must not be given"),
     )
     for wrong, why in refused:
         code, _, err = call("equilibrium", "chicken", "--method", "play-out", *wrong)

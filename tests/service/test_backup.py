@@ -30,7 +30,7 @@ def play(service, rounds, done=None):
     Everything has an id, so that the same rounds once more change nothing that is known.
     """
     rng, issued, status = random.Random(7), [], []
-    for turn in range(rounds):
+    for turn in rounds:
         p = [rng.random() for _ in STREAMS]
         happened = [rng.random() < 0.6 * q for q in p]
         ids = [f"{name}, {turn}" for name in STREAMS]
@@ -56,27 +56,29 @@ def settle_down(service):
 
 
 def test_a_backup_under_load_has_all_promises_and_goes_on_alike(tmp_path, busy_tables):
-    rounds, done, kept = 150, [], []
+    done, kept, copies = [], [], [tmp_path / f"copy {k}" for k in range(6)]
     service = Service.open(tmp_path / "data")
-    copies = []
 
     def copy():
-        while len(done) < rounds - 20:
+        for path in copies:
             kept.append(len(done))
-            copies.append(tmp_path / f"copy {len(copies)}")
-            backup(tmp_path / "data", copies[-1])
+            backup(tmp_path / "data", path)
 
-    thread = threading.Thread(target=copy)
-    thread.start()
-    issued, status = play(service, rounds, done)
-    thread.join()
+    def rounds():
+        """As many as are played while there are copies to make, and some more."""
+        thread = threading.Thread(target=copy)
+        thread.start()
+        while thread.is_alive():
+            yield len(done)
+        yield from range(len(done), len(done) + 20)
+
+    issued, status = play(service, rounds(), done)
     rows = folder_of(service, "default")
     service.close()
     assert {one for turn in status for one in turn} == {"learnt"}
-    assert len(copies) > 1
-    for promised, path in list(zip(kept, copies, strict=True))[:: max(1, len(copies) // 6)]:
+    for promised, path in zip(kept, copies, strict=True):
         restored = Service.open(path)
-        again, what = play(restored, rounds)
+        again, what = play(restored, range(len(done)))
         assert again == issued
         assert {one for turn in what[:promised] for one in turn} <= {"known"}
         assert what[-1] == ["learnt"] * len(STREAMS)
@@ -86,14 +88,14 @@ def test_a_backup_under_load_has_all_promises_and_goes_on_alike(tmp_path, busy_t
 
 def test_a_backup_of_a_folder_that_nobody_uses(tmp_path):
     service = Service.open(tmp_path / "data")
-    issued, _ = play(service, 5)
+    issued, _ = play(service, range(5))
     service.close()
     create_token(tmp_path / "data", "admin", "mine")
     about = backup(tmp_path / "data", tmp_path / "far" / "copy")
     assert about["streams"] == len(STREAMS) and about["bytes"] > 0
     assert [one.name for one in read_tokens(tmp_path / "far" / "copy")] == ["mine"]
     restored = Service.open(tmp_path / "far" / "copy")
-    again, what = play(restored, 5)
+    again, what = play(restored, range(5))
     restored.close()
     assert again == issued and {one for turn in what for one in turn} == {"known"}
 
@@ -101,17 +103,17 @@ def test_a_backup_of_a_folder_that_nobody_uses(tmp_path):
 def test_one_file_after_the_other_loses_what_was_promised(tmp_path):
     """Why there is a command: between the copies the journal is trimmed."""
     service = Service.open(tmp_path / "data")
-    play(service, 3)
+    play(service, range(3))
     settle_down(service)
     copy = tmp_path / "copy"
     backup(tmp_path / "data", copy)
-    play(service, 6)
+    play(service, range(6))
     settle_down(service)
     backup(tmp_path / "data", tmp_path / "later")
     shutil.copy(tmp_path / "later" / "journal.db", copy / "journal.db")
     service.close()
     restored = Service.open(copy)
-    _, what = play(restored, 6)
+    _, what = play(restored, range(6))
     restored.close()
     assert what[3:] == [["learnt"] * len(STREAMS)] * 3  # known to the one, and lost to the other
 

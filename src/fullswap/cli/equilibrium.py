@@ -114,7 +114,8 @@ def equilibrium(
         if objective is not None:
             checks.one_of("objective", objective, OBJECTIVES)
         if method == PLAY_OUT:
-            for given, value in (("seconds", seconds), ("objective", objective)):
+            other = None if notion == NOTIONS[0] else notion
+            for given, value in (("seconds", seconds), ("objective", objective), ("notion", other)):
                 if value is not None:
                     checks.refuse(given, f"not be given with {PLAY_OUT}", value)
         made = _game(game, settings)

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fullswap.base.protocols import Points, Vector
+from fullswap.base.protocols import Points
 from fullswap.games.game import StructuredGame
+from fullswap.games.matching import Matcher, in_own_units
 from fullswap.games.record import Record
 from fullswap.games.restricted import initial_actions, spread_actions
 from fullswap.games.search import Search
@@ -31,7 +32,8 @@ def by_play(
     play = _Play(search.active.tables)
     length, left = _FIRST_LOOK, most_rounds
     while left > 0:
-        for _ in range(min(length, left)):
+        length = min(length, left)
+        for _ in range(length):
             play.round()
         left -= length
         record.rounds += length
@@ -43,43 +45,37 @@ def by_play(
 
 
 class _Play:
+    """The average of joint play, round t counted t² times."""
+
     def __init__(self, tables: list[Points]) -> None:
-        self._regrets: list[Vector] = [np.zeros(0)] * len(tables)
+        self._players = [Matcher(k) for k in tables[0].shape]
         self._joint, self.age = np.zeros((0,) * len(tables)), 0
         self.fit(tables)
 
     def fit(self, tables: list[Points]) -> None:
         """Take up more actions; the average goes on, half as old."""
-        self._tables = [t / (float(np.ptp(t)) or 1.0) for t in tables]
+        self._tables = in_own_units(tables)
         shape = tables[0].shape
         joint = np.zeros(shape)
+        # weights t² add up to about t³/3: an eighth of it at half the age
         joint[tuple(slice(k) for k in self._joint.shape)] = self._joint / 8
         self._joint, self.age = joint, self.age // 2
-        self._regrets = [
-            np.concatenate((r, np.zeros(k - len(r))))
-            for r, k in zip(self._regrets, shape, strict=True)
-        ]
-        self._last = [np.zeros(k) for k in shape]
-        self._mixed = [np.full(k, 1 / k) for k in shape]
+        for player, size in zip(self._players, shape, strict=True):
+            player.grow(size)
 
     def round(self) -> None:
         """Everybody plays and learns."""
         self.age += 1
-        for p, (regrets, last) in enumerate(zip(self._regrets, self._last, strict=True)):
-            expected = np.maximum(regrets + last, 0.0)
-            total = expected.sum()
-            if total > 0:
-                self._mixed[p] = expected / total
+        mixed = [player.play() for player in self._players]
         joint = np.array(float(self.age) ** 2)
-        for own in self._mixed:
+        for own in mixed:
             joint = np.multiply.outer(joint, own)
         self._joint += joint
-        for p, table in enumerate(self._tables):
+        for p, (player, table) in enumerate(zip(self._players, self._tables, strict=True)):
             paid = np.moveaxis(table, p, 0)
-            for q in reversed([k for k in range(len(self._mixed)) if k != p]):
-                paid = paid @ self._mixed[q]
-            self._last[p] = paid - self._mixed[p] @ paid
-            self._regrets[p] = np.maximum(self._regrets[p] + self._last[p], 0.0)
+            for q in reversed([k for k in range(len(mixed)) if k != p]):
+                paid = paid @ mixed[q]
+            player.learn(paid)
 
     def average(self) -> Points:
         """Probabilities of joint actions."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,10 +25,10 @@ MOST_JOINT = 40_000  # joint actions of games given to the solver
 MOST_ENTRIES = 12_000_000  # entries of its matrix: a hundred bytes each, in the end
 OBJECTIVES = ("welfare", "fair", "entropy", "support")
 ANY = "any"  # in place of an objective: whichever equilibrium is found first
-# How far constraints may be broken: first the tightest that the solver takes, then its default, as
-# the tighter one is sometimes out of reach.
-_TOLERANCES = (1e-10, 1e-7)
-_SOLVED, _OUT_OF_TIME = 0, 1  # the states of scipy's linprog that end the search
+# How far constraints may be broken: the tightest that the solver takes, and its default, as the
+# tighter one is sometimes out of reach.
+TIGHT, LOOSE = 1e-10, 1e-7
+_SOLVED = 0  # the state of scipy's linprog
 _WANDERING = 900  # joint actions from which on an interior-point method is used for any equilibrium
 _LEAST_SECONDS = 0.01  # the solver's clock takes nothing shorter for a limit
 
@@ -93,7 +93,6 @@ def optimise(
 
     For any prices y ≥ 0 of the rows, no equilibrium has more than max_s [value(s) − Σ y·gain(s)].
     """
-    from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack, vstack
 
     ends = math.inf if seconds is None else time.monotonic() + seconds
@@ -113,22 +112,19 @@ def optimise(
     else:
         cost = np.zeros(joint) if isinstance(objective, str) and objective == ANY else -values
     scale = float(np.abs(cost).max()) or 1.0
-    one = np.ones((1, len(cost)))
-    one[0, joint:] = 0.0
+    counted = np.append(np.ones(joint), np.zeros(len(cost) - joint))
     bounds = [(0.0, None)] * joint + [(None, None)] * (len(cost) - joint)
     # without an objective all corners tie, and the simplex method may wander among them for long
     interior = isinstance(objective, str) and objective == ANY and joint > _WANDERING
-    for tolerance in _TOLERANCES:
-        left = ends - time.monotonic()
-        limit = {} if seconds is None else {"time_limit": max(left, _LEAST_SECONDS)}
-        solution = linprog(
-            cost / scale, rows, np.zeros(rows.shape[0]), one, [1.0], bounds,
-            method="highs-ipm" if interior else "highs",
-            options={"primal_feasibility_tolerance": tolerance, **limit},
+    for tolerance in (TIGHT, LOOSE):
+        left = None if seconds is None else ends - time.monotonic()
+        solution = solve_programme(
+            cost / scale, rows, np.zeros(rows.shape[0]), counted, left, bounds,
+            method="highs-ipm" if interior else "highs", primal_feasibility_tolerance=tolerance,
         )  # fmt: skip
-        if solution.status in (_SOLVED, _OUT_OF_TIME):
+        if solution is not None or time.monotonic() >= ends:
             break
-    if solution.status != _SOLVED:
+    if solution is None:
         return None
     probabilities = np.maximum(solution.x[:joint], 0.0)
     probabilities /= probabilities.sum()
@@ -143,6 +139,26 @@ def optimise(
     most = values - incentives.T @ prices[: incentives.shape[0]]
     bound = math.inf if isinstance(objective, str) and objective == ANY else unit * most.max()
     return Programme(probabilities.reshape(shape), reached, float(bound))
+
+
+def solve_programme(
+    cost: Vector, rows: csr_array, limits: Vector, counted: Vector, seconds: float | None,
+    bounds: Any = (0.0, None), method: str = "highs", primal_feasibility_tolerance: float = TIGHT,
+    **options: float,
+) -> Any:  # fmt: skip
+    """The cheapest x with rows·x ≤ limits and counted·x = 1, as scipy tells it.
+
+    None if there is none, or it takes more than ``seconds``.
+    """
+    from scipy.optimize import linprog
+
+    options["primal_feasibility_tolerance"] = primal_feasibility_tolerance
+    if seconds is not None:
+        options["time_limit"] = max(seconds, _LEAST_SECONDS)
+    solution = linprog(
+        cost, rows, limits, counted[None], [1.0], bounds, method=method, options=options
+    )  # fmt: skip
+    return solution if solution.status == _SOLVED else None
 
 
 def incentive_rows(tables: Sequence[Points], notion: str = "correlated") -> csr_array:

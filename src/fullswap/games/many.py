@@ -18,6 +18,7 @@ import numpy as np
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import Column
 from fullswap.games.game import StructuredGame
+from fullswap.games.lp import TIGHT, solve_programme
 from fullswap.games.record import Record
 from fullswap.games.restricted import initial_actions
 
@@ -27,6 +28,7 @@ _WHOLE = 12  # actions up to which all are active
 _DRAWN = 256  # joint actions drawn in a step
 _ADDED = 24  # most that are added
 _STEPS = 2_000
+_INNER = 0.1  # share of the gap that is not worth another joint action, or another active one
 _MOST_ROWS = 3_000  # of the programme, and as many columns
 _ENTRY, _CALL = 300.0, 3_000_000.0  # operations for each entry of the programme, and for itself
 
@@ -61,19 +63,18 @@ def by_profiles(game: StructuredGame, record: Record, rng: np.random.Generator) 
         if grown:
             _refill(sides, game)
             continue
-        if value <= 0.1 * record.gap / unit:
+        if value <= _INNER * record.gap / unit:
             return
         drawn = _draw(prices, rng)
         new = _improving(game, sides, drawn, prices, value, unit)
         if len(played) > _MOST_ROWS:
-            kept = np.argsort(-weights, kind="stable")[: _MOST_ROWS // 2]
-            played = played[kept]
+            heaviest = np.argsort(-weights, kind="stable")[: _MOST_ROWS // 2]
+            played = played[heaviest]
             for side in sides:
-                side.payoffs = side.payoffs[:, kept]
-                side.vectors = None if side.vectors is None else side.vectors[kept]
-        fresh = np.array(
-            [r for r in new.tolist() if tuple(r) not in set(map(tuple, played.tolist()))]
-        )
+                side.payoffs = side.payoffs[:, heaviest]
+                side.vectors = None if side.vectors is None else side.vectors[heaviest]
+        known = set(map(tuple, played.tolist()))
+        fresh = np.array([joint for joint in new.tolist() if tuple(joint) not in known])
         if len(fresh):
             _extend(game, sides, fresh)
             played = np.concatenate((played, fresh))
@@ -119,7 +120,6 @@ def _programme(
     None if it takes more than ``seconds``, or cannot be solved.
     Variables: probabilities (m,), what each recommendation loses (Σ k,), and the gap.
     """
-    from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
     count = len(played)
@@ -147,17 +147,13 @@ def _programme(
         row += 1
     entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
     matrix = coo_array(entries, shape=(row, last + 1)).tocsr()
-    one = np.zeros((1, last + 1))
-    one[0, :count] = 1.0
+    counted = np.append(np.ones(count), np.zeros(last + 1 - count))
     cost = np.zeros(last + 1)
     cost[-1] = 1.0
-    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    if seconds is not None:
-        options["time_limit"] = max(seconds, 0.01)
-    solution = linprog(
-        cost, matrix, np.zeros(row), one, [1.0], (0.0, None), method="highs", options=options
-    )  # fmt: skip
-    if solution.status != 0:
+    solution = solve_programme(
+        cost, matrix, np.zeros(row), counted, seconds, dual_feasibility_tolerance=TIGHT
+    )
+    if solution is None:
         return None
     weights = np.maximum(solution.x[:count], 0.0)
     marginals, prices, row = -solution.ineqlin.marginals, [], 0
@@ -184,7 +180,7 @@ def _look(
         inside = active.max(axis=1)
         gains = np.maximum(values, inside) - active[np.arange(k), np.arange(k)]
         gaps.append(float(np.maximum(gains, 0.0).sum()))
-        new = best[values - inside > 0.1 * gap / k]
+        new = best[values - inside > _INNER * gap / k]
         if len(new):
             known = set(side.column.tolist())
             fresh = _distinct(new)

@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.games.lp import LOOSE, solve_programme
+
+# Deviations that are added in a step, the best ones: of a player who gains by one action instead of
+# all recommendations, and from each recommendation.
+_COARSE_ADDED, _ADDED = 8, 2
 
 
 class Master:
@@ -30,7 +35,6 @@ class Master:
         self, used: Indices, values: Points | None, seconds: float | None
     ) -> tuple[Vector, Points, float] | None:
         """Shares of the players (fair), probabilities, and the value; None if out of time."""
-        from scipy.optimize import linprog
         from scipy.sparse import csr_array, hstack, vstack
 
         places = np.unravel_index(used, self._shape)
@@ -54,15 +58,13 @@ class Master:
         matrix = hstack([matrix, csr_array(np.hstack(extra))]).tocsr()
         if values is None:
             matrix = vstack([matrix, csr_array(floors)]).tocsr()
-        one = np.zeros((1, matrix.shape[1]))
-        one[0, :count] = 1.0
+        counted = np.append(np.ones(count), np.zeros(matrix.shape[1] - count))
         bounds = [(0.0, None)] * (count + 1) + [(None, None)] * (values is None)
-        limit = {} if seconds is None else {"time_limit": max(seconds, 0.01)}
-        solution = linprog(
-            np.concatenate(cost), matrix, np.zeros(matrix.shape[0]), one, [1.0], bounds,
-            method="highs", options=limit,
+        solution = solve_programme(
+            np.concatenate(cost), matrix, np.zeros(matrix.shape[0]), counted, seconds, bounds,
+            primal_feasibility_tolerance=LOOSE,
         )  # fmt: skip
-        if solution.status != 0:
+        if solution is None:
             return None
         prices = np.maximum(-solution.ineqlin.marginals, 0.0)
         start = 0
@@ -132,21 +134,20 @@ class Master:
             met = np.moveaxis(joint, p, 0).reshape(len(own), -1)
             if self._coarse:
                 values = met.sum(axis=0, keepdims=True) @ own.T - (met * own).sum()
-                found = [
-                    (-1, int(b)) for b in np.argsort(-values[0])[:8] if values[0, b] > tolerance
-                ]
+                best = np.argsort(-values[0])[:_COARSE_ADDED]
+                pairs = [(-1, int(b)) for b in best if values[0, b] > tolerance]
             else:
                 used = np.flatnonzero(met.any(axis=1))
                 values = met[used] @ own.T
                 values -= values[np.arange(len(used)), used][:, None]
-                best = np.argsort(-values, axis=1)[:, :2]
-                found = [
+                best = np.argsort(-values, axis=1)[:, :_ADDED]
+                pairs = [
                     (int(a), int(b))
                     for row, a in enumerate(used)
                     for b in best[row]
                     if values[row, b] > tolerance / len(used)
                 ]
-            for pair in found:
+            for pair in pairs:
                 if pair not in self._known[p]:
                     self._known[p].add(pair)
                     self._rows[p].append(pair)

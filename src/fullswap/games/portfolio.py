@@ -63,6 +63,7 @@ def run(
                 waiting.remove(member)
                 work = 0.0
             except Exception as error:  # whatever it is, the others go on
+                error.add_note(f"in the method {member.name!r}")
                 record.errors.append(error)
                 waiting.remove(member)
                 work = 0.0
@@ -89,14 +90,14 @@ def members_of(
     Actions of each player that are ``known`` to matter are active from the start.
     """
     rngs = [np.random.default_rng(k) for k in rng.integers(2**62, size=6)]
-    tables = whole_tables(game)
-    found: list[Member] = []
+    tables = whole_tables(game) if worth_tables(game) else None
+    members: list[Member] = []
 
     # where a pass over the actions is long, those that need many of them come later
     late = max(1.0, pass_work(game) / _SHORT_PASS)
 
     def add(name: str, steps: Iterator[float], after: float = 0.0, share: float = 1.0) -> None:
-        found.append(Member(name, steps, late * after * _MILLISECOND, share))
+        members.append(Member(name, steps, late * after * _MILLISECOND, share))
 
     if tables is not None:
         add(pure.METHOD, pure.by_scan(game, record, tables))
@@ -111,32 +112,36 @@ def members_of(
     add("turns", pure.by_turns(game, record, rngs[1]), 0.0 if tables is None else 3.0)
     if game.players > _TABLED:  # two actions each would make too many joint ones
         add(many.METHOD, many.by_profiles(game, record, rngs[5]), 5.0)
-        return found
+        return members
     if record.notion == "coarse":
         add("coarse play", coarse.by_play(game, record, rngs[5], most_rounds), 2.0)
         add("coarse programmes", _programmes(game, record, rngs[2], ANY, known), 5.0)
-        return found
+        return members
     few = game.players == 2
     add("programmes", _programmes(game, record, rngs[2], ANY, known), 20.0 if few else 2.0)
     add("programmes of welfare", _programmes(game, record, rngs[3], "welfare", known), 60.0)
     add("self-play", _self_play(game, record, rngs[4], most_rounds, known), 80.0 if few else 10.0)
     if game.players > 2:
         add(many.METHOD, many.by_profiles(game, record, rngs[5]), 5.0)
-    return found
+    return members
 
 
 def whole_tables(game: StructuredGame) -> list[Points] | None:
-    """Payoffs of a finite game whose tables fit the memory and are no detour; else None."""
+    """Payoffs of a finite game whose tables fit the memory; else None."""
     sizes = [s.size for s in game.actions]
     listed = [k for k in sizes if k is not None]
     joint = math.prod(listed)
     if len(listed) < len(sizes) or joint * game.players > 2 * pure.MOST_SCANNED:
         return None
-    saving = all(k > SAVING * s.dim for k, s in zip(listed, game.actions, strict=True))
-    if saving and joint > _STRUCTURED:
-        return None
     entries = max(joint // k * s.dim for k, s in zip(listed, game.actions, strict=True))
     return None if entries > 2 * pure.MOST_SCANNED else game.table([np.arange(k) for k in listed])
+
+
+def worth_tables(game: StructuredGame) -> bool:
+    """Whether tables are no detour: where dimensions are few, embeddings are quicker."""
+    sizes = [s.size or 0 for s in game.actions]
+    saving = all(k > SAVING * s.dim for k, s in zip(sizes, game.actions, strict=True))
+    return not saving or math.prod(sizes) <= _STRUCTURED
 
 
 def _programmes(

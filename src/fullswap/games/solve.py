@@ -21,9 +21,10 @@ from fullswap.base.progress import Progress
 from fullswap.base.protocols import Vector
 from fullswap.games import pivots, portfolio
 from fullswap.games.actions import Column
+from fullswap.games.best_so_far import BestSoFar
 from fullswap.games.game import StructuredGame
 from fullswap.games.lp import as_objective, check_size, optimise
-from fullswap.games.objectives import Chosen, by_objective, name_of, value_of
+from fullswap.games.objectives import UNUSUAL, by_objective, check_entries, name_of, value_of
 from fullswap.games.portfolio import Member
 from fullswap.games.profiles import CorrelatedEquilibrium, Optimum
 from fullswap.games.pure import MOST_SCANNED
@@ -35,7 +36,6 @@ from fullswap.games.verify import verify
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
 
 OBJECTIVE = "objective"  # what "auto" does if an objective is given
-UNUSUAL = ("entropy", "support")  # objectives that are no linear programme
 METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp", pivots.METHOD)
 _MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
 _SMALL = 400  # joint actions up to which a linear programme takes milliseconds
@@ -126,7 +126,7 @@ def solve(
         if earlier is not None and objective is None:
             record.settle(earlier)
             if record.done():
-                return replace(earlier, reached=True)
+                return replace(earlier, reached=True, notion=notion, optimum=None)
         if name_of(wanted) in UNUSUAL and (method == "oracle" or not _fits(sizes)):
             rule = "be 'welfare', 'fair' or weights unless tables of all joint actions are at hand"
             checks.refuse("objective", rule, objective)
@@ -139,14 +139,17 @@ def solve(
             interrupted = run.by(method, wanted, seconds is None)
         except KeyboardInterrupt:  # while actions to begin with were chosen
             interrupted = True
-        found = run.result(method, interrupted)
-        if found.optimum is None and method == "oracle":
-            found = replace(found, optimum=Optimum(name_of(wanted), value_of(found, wanted), None))
-        if found.optimum is not None and max(game.errors) > 0:
+        result = run.result(method, interrupted)
+        if objective is None:
+            # a small game's programme takes the largest welfare; nobody asked how good that is
+            return replace(result, optimum=None)
+        optimum = result.optimum
+        if optimum is None and method == "oracle":
+            optimum = Optimum(name_of(wanted), value_of(result, wanted), None)
+        if optimum is not None and max(game.errors) > 0:
             # what was proved is true of the payoffs as they are approximated
-            found = replace(found, optimum=replace(found.optimum, bound=None))
-        # a small game's programme takes the largest welfare; nobody asked how good that is
-        return found if objective is not None else replace(found, optimum=None)
+            optimum = replace(optimum, bound=None)
+        return replace(result, optimum=optimum)
 
 
 class _Run:
@@ -159,7 +162,7 @@ class _Run:
         self._game, self._record, self._rng, self._rounds = game, record, rng, rounds
         self._earlier = earlier
         self._search: Search | None = None
-        self._chosen: Chosen | None = None
+        self._best: BestSoFar | None = None
         self._optimum: Optimum | None = None
 
     def by(self, method: str, wanted: str | Vector, unhurried: bool) -> bool:
@@ -173,12 +176,18 @@ class _Run:
         if method == pivots.METHOD:
             tables = portfolio.whole_tables(game)
             if game.players != 2 or tables is None:
-                rule = f"have two players and at most {MOST_SCANNED:,} joint actions"
-                checks.refuse("game", f"{rule} for method={method!r}", repr(game))
+                sizes = " × ".join("∞" if s.size is None else f"{s.size:,}" for s in game.actions)
+                raise ValueError(
+                    f"game must have two players and at most {MOST_SCANNED:,} joint actions for "
+                    f"method={method!r}, got {sizes}"
+                )
             return portfolio.run([Member(method, pivots.by_pivots(game, record, tables))], record)
         if method == OBJECTIVE or (method == "lp" and name_of(wanted) in UNUSUAL):
-            tables = game.table([np.arange(s.size or 0) for s in game.actions])
-            steps, self._chosen = by_objective(game, record, tables, wanted)
+            name, sizes = name_of(wanted), [s.size or 0 for s in game.actions]
+            check_entries(wanted, sizes, record.notion)
+            tables = game.table([np.arange(k) for k in sizes])
+            best = self._best = BestSoFar(game, record, tables, name, least=name == "support")
+            steps = by_objective(best, wanted, self._rng, self._earlier)
             return portfolio.run([Member(method, steps)], record, until_done=False)
         search = self._search = Search(game, record, self._columns(method))
         if method == "lp":
@@ -215,22 +224,19 @@ class _Run:
         """The best profile, verified; any profile if nothing was found in time."""
         record = self._record
         profile, optimum = record.best(), self._optimum
-        if self._chosen is not None and self._chosen.optimum is not None:
-            optimum, columns = self._chosen.optimum, self._chosen.columns
-            best = verify(self._game, (stack(columns), self._chosen.weights))
+        if self._best is not None and self._best.optimum is not None:
+            best = verify(self._game, (stack(self._best.columns), self._best.weights))
             # what rounding adds to the gap is never worth losing an equilibrium for
             if record.gap_of(best) <= record.gap or profile is None:
-                profile = replace(best, method="columns" if method == OBJECTIVE else method)
-            else:
-                optimum = None
+                profile, optimum = replace(best, method=self._best.method), self._best.optimum
         if profile is None and record.errors and not (interrupted or record.over):
             raise record.errors[0]
         if profile is None:
-            profile = replace(self._anything(), method=method)
+            profile = replace(self._anything(), method="" if method == OBJECTIVE else method)
         if self._earlier is not None and record.gap_of(profile) > max(
             record.gap, record.gap_of(self._earlier)
         ):
-            profile = self._earlier
+            profile, optimum = self._earlier, None
         rounds = record.rounds + (0 if self._earlier is None else self._earlier.rounds)
         reached = record.gap_of(profile) <= record.gap
         active = None if self._search is None else self._search.active

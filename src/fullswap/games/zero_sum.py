@@ -14,6 +14,7 @@ import numpy as np
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.actions import Column
 from fullswap.games.game import StructuredGame
+from fullswap.games.matching import Matcher, in_own_units
 from fullswap.games.record import Record
 
 METHOD = "averages"
@@ -107,31 +108,21 @@ def _spread(sizes: list[int], count: int) -> list[Column]:
 
 
 class _Play:
-    """One learner a player, payoffs (own actions, others' actions)."""
+    """The averages of play in turns, round t counted t² times; payoffs (own actions, others')."""
 
     def __init__(self, tables: list[Points]) -> None:
-        self._tables = [t / (float(np.ptp(t)) or 1.0) for t in tables]
-        self._regrets = [np.zeros(len(t)) for t in tables]
-        self._last = [np.zeros(len(t)) for t in tables]
-        self._mixed = [np.full(len(t), 1 / len(t)) for t in tables]
+        self._tables = in_own_units(tables)
+        self._players = [Matcher(len(t)) for t in tables]
         self._sums = [np.zeros(len(t)) for t in tables]
         self._played = 0
 
     def rounds(self, count: int) -> None:
         for _ in range(count):
             self._played += 1
-            for p in (0, 1):  # in turns: the second sees what the first plays now
-                expected = np.maximum(self._regrets[p] + self._last[p], 0.0)
-                total = expected.sum()
-                if total > 0:
-                    self._mixed[p] = expected / total
-                self._learn(1 - p)
-                self._sums[p] += float(self._played) ** 2 * self._mixed[p]
-
-    def _learn(self, p: int) -> None:
-        paid = self._tables[p] @ self._mixed[1 - p]
-        self._last[p] = paid - self._mixed[p] @ paid
-        self._regrets[p] = np.maximum(self._regrets[p] + self._last[p], 0.0)
+            for p in (0, 1):  # the second sees what the first plays now
+                mixed = self._players[p].play()
+                self._players[1 - p].learn(self._tables[1 - p] @ mixed)
+                self._sums[p] += float(self._played) ** 2 * mixed
 
     def averages(self) -> list[Vector]:
         return [own / own.sum() for own in self._sums]
