@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fullswap.kernels.coherent import solve_coherent
+from fullswap.kernels.coherent import solve_coherent, solver_room
 
 
 def solved(heights, grid):
     classes, nodes = heights.shape
     x = np.full(classes, np.nan)
-    work = np.zeros((4, classes)), np.zeros((classes, nodes)), np.zeros((3, classes), np.int64)
-    return x, solve_coherent(heights, grid, x, *work)
+    return x, solve_coherent(heights, grid, x, *solver_room(classes, nodes))
 
 
 def sines(cells):

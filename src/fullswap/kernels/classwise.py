@@ -22,7 +22,7 @@ it and with it, plus u. Only that bin learns, and its errors are y_k − s_i.
 Symbols: K classes · J models · nodes s (n,) · rates (n,): η of a bin; the last of ``rates`` (n + 1)
 is that of a class · priors (3,): weights of the bins of a class, of the mean over all events, of
 that over a part of them · ticket = (x (K,), low (K,), high (K,): offsets of both bins, said (J, K),
-marks (2,)) · rough (K, n): heights for the solver · room = (work, bent, places) of it · base: where
+marks (2,)) · rough (K, n): heights for the solver · room: what it writes to · base: where
 classes begin in a row. Columns of a row before its classes: totals (4,), mix (3, M), beliefs; of a
 class: OWN, TRUST, then its bins, column by column, as named below.
 """
@@ -116,22 +116,27 @@ def _fill(row, base, s, advice, k, declared, rough):
 def classwise_forecast(s, row, base, inputs, memo, rough, room, ticket):
     """Write the ticket of an event; what models say is in it already."""
     x, low, high, said, marks = ticket
-    work, bent, places = room
+    work, bent, places, tree = room
     classes = x.shape[0]
     _, mix, beliefs = classwise_parts(row, said.shape[0], inputs, classes)
     advise(mix, beliefs, said, memo)
     declared = likeliest(memo[0])
     for k in range(classes):
         _fill(row, base, s, memo[0], k, k == declared, rough)
-    for attempt in range(ATTEMPTS):
-        marks[GAP] = 2.0 * solve_coherent(rough, s, x, work, bent, places)
+    best, least = declared, np.inf
+    for attempt in range(ATTEMPTS + 1):
+        marks[GAP] = 2.0 * solve_coherent(rough, s, x, work, bent, places, tree)
         marks[DECLARED] = declared
         top = likeliest(x)
-        if top == declared or attempt == ATTEMPTS - 1:
+        if x[top] - x[declared] < least:
+            best, least = declared, x[top] - x[declared]
+        # labels may go round; then the one that came nearest is declared
+        other = top if attempt < ATTEMPTS - 1 else best
+        if other == declared:
             break
         _fill(row, base, s, memo[0], declared, False, rough)
-        _fill(row, base, s, memo[0], top, True, rough)
-        declared = top
+        _fill(row, base, s, memo[0], other, True, rough)
+        declared = other
     for k in range(classes):
         i = cell_of(s, x[k])
         low[k], high[k] = rough[k, i], rough[k, i + 1]

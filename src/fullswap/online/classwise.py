@@ -17,6 +17,7 @@ from fullswap.base.records import Record
 from fullswap.certificates import Quantity
 from fullswap.kernels import classes_advice as advice
 from fullswap.kernels import classwise as kernel
+from fullswap.kernels.coherent import solver_room
 from fullswap.kernels.columns import HEAD, MASS, NEXT_ID, OVERLAP, REPEATS, ROUNDING_MOST
 from fullswap.kernels.events import Layout
 from fullswap.kernels.experts import AWAKE_LOSS, EXPERT_LOSS
@@ -151,10 +152,7 @@ class Classwise(ExpertRows):
         nodes.setflags(write=False)
         self._memo = np.zeros((1 + 2 * self.inputs + self.experts, classes))
         self._rough = np.zeros((classes, len(nodes)))
-        self._room = (
-            np.zeros((4, classes)), np.zeros((classes, len(nodes))),
-            np.zeros((3, classes), np.int64),
-        )  # fmt: skip
+        self._room = solver_room(classes, len(nodes))
         self._chance, self._drawn = np.zeros(classes), np.zeros(classes, np.int64)
         self._learning = (
             self.inputs, self.prior, (OWN_PRIOR, ALL_PRIOR, PART_PRIOR), rates,
