@@ -1,6 +1,9 @@
 """Forecasters with groups: names, forms, groups that come as they come, pooling, certificates."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -232,9 +235,14 @@ def test_groups_can_be_told_apart_in_a_table():
                  lambda: forecaster.predict(0.3, groups=["everybody"])):  # fmt: skip
         with pytest.raises(ValueError, match="everybody is always a group, got 'everybody'"):
             make()
-    with pytest.raises(ValueError, match="groups must be names where groups come"):
-        forecaster.predict(0.3, groups=np.array([1, 0, 1]))
+    named = Recalibrator(groups=[0, 1, 2])
+    for own in (forecaster, named):  # the same array is a row of a table in `run`
+        for asked in (own.predict, own.peek):
+            with pytest.raises(ValueError, match="groups must be a list of names in a single"):
+                asked(0.3, groups=np.array([1, 0, 1]))
     assert forecaster.groups == (1, "1")
+    with pytest.raises(ValueError, match="groups must have an order"):
+        Recalibrator(groups={"a", "b"})
     unmet = Recalibrator(groups=["a"]).certificate(group="a")
     assert "no outcomes yet in group a" in repr(unmet)
 
@@ -451,3 +459,44 @@ def test_segments_are_pooled_as_far_as_that_helps(segments, shift, slope, drift)
     separate = brier(Bank(Recalibrator(seed=1)).run(segment, p, y))
     ours = brier(Recalibrator(groups=range(segments), seed=1).run(p, y, groups=segment))
     assert ours <= 1.005 * min(pooled, separate)
+
+
+def test_refused_calls_leave_no_names_behind():
+    alone, bank = Recalibrator(groups="open", seed=1), Bank(Recalibrator(groups="open", seed=1))
+    before = alone.to_json(), bank.to_json()
+    refused = (
+        lambda: alone.run([0.3], [1], groups=[["new"]], progress="x"),
+        lambda: bank.predict([None], [0.5], groups=[["new"]]),
+        lambda: bank.predict([["x"]], [0.5], groups=[["new"]]),
+        lambda: bank.run([float("nan")], [0.5], [1], groups=[["new"]]),
+    )
+    for call in refused:
+        with pytest.raises(ValueError):
+            call()
+        assert (alone.to_json(), bank.to_json()) == before
+
+
+def test_what_is_given_to_predict_can_be_given_to_peek():
+    forecaster = Recalibrator(groups="open", seed=1)
+    for groups in ({"region": "north"}, (name for name in ("a", "b")), "c", None):
+        if not isinstance(groups, dict):
+            groups = None if groups is None else list(groups)
+        seen = forecaster.peek(0.4, groups=groups)
+        forecast = forecaster.predict(0.4, groups=groups)
+        assert np.array_equal(seen.points, forecast.points)
+        forecaster.update(1, forecast)
+    assert forecaster.groups == ("region=north", "a", "b", "c")
+    later = forecaster.predict(0.4, groups=(name for name in ("a", "b")))
+    assert np.array_equal(later.points, forecaster.peek(0.4, groups=["a", "b"]).points)
+
+
+def test_settings_of_open_groups_are_the_same_text_in_every_process():
+    code = "from fullswap import Recalibrator; print(Recalibrator(groups='open', seed=1).to_json())"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3", "4")
+    }  # fmt: skip
+    assert len(texts) == 1

@@ -81,7 +81,7 @@ def test_rows_are_made_to_sum_to_one() -> None:
     assert not notes
     p, notes = probabilities("p", [[0.33, 0.33, 0.33], [0.1, 0.1, 0.8]])
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-15)
-    assert "1 row summed to 1 only after rounding (worst 0.99)" in notes[0]
+    assert "1 row summed to 1 only after rounding (off by up to 0.01)" in notes[0]
     p, notes = probabilities("p", [[20, 30, 50], [NAN, 10, 80]])
     np.testing.assert_allclose(p[0], [0.2, 0.3, 0.5])
     assert np.isnan(p[1]).all()

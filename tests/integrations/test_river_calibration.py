@@ -142,11 +142,8 @@ def test_several_labels_are_calibrated_class_by_class():
         by_hand.run([p], [y])
     assert state(model) == by_hand.to_json()
     own = by_hand.certificate()
-    for label in (None, *"abc"):
-        assert model.certificate(label) == own and own.rounds == 100
+    assert model.certificate() == own and own.rounds == 100
     assert model.certificates() == by_hand.certificates()
-    with pytest.raises(ValueError, match=r"label must be one of .* or None, got True"):
-        model.certificate(True)
 
 
 def test_labels_that_emerge_are_classes_of_their_own():
@@ -180,7 +177,7 @@ def test_labels_that_calibration_has_not_met_keep_their_scores():
     model = Calibrated(seed=0)
     assert model.predict_proba_one({"a": 0.25, "b": 0.75}) == {"a": 0.25, "b": 0.75}
     model.learn_one({"a": 1.0}, "a")
-    assert model.labels == ["a"] and model.certificate("a").rounds == 0
+    assert model.labels == ["a"] and model.certificate().rounds == 0
     assert model.predict_proba_one({"a": 0.25, "b": 0.75}) == {"a": 0.25, "b": 0.75}
     model.learn_one({"a": 0.5, "b": 0.5}, "b")
     found = model.predict_proba_one({"a": 0.25, "b": 0.25, "c": 0.5})
@@ -274,7 +271,7 @@ def test_asking_changes_nothing():
     first = model.predict_proba_one(x)
     model.sample_one(x, np.random.default_rng(0))
     model.predict_one(x)
-    model.certificate("a")
+    model.certificate()
     model.labels.clear()
     assert model.predict_proba_one(x) == first
     assert pickle.dumps(model) == before
@@ -347,19 +344,12 @@ def test_bad_settings_are_refused_at_once(settings):
         Calibrated(naive_bayes.GaussianNB(), **settings)
 
 
-def test_there_is_no_certificate_of_an_unknown_label():
-    model = Calibrated(naive_bayes.GaussianNB())
-    with pytest.raises(ValueError, match=r"label must be one of \[\] or None, got 'a'"):
-        model.certificate("a")
-    assert model.certificate().rounds == 0
-
-
 def test_all_certificates_of_yes_and_no():
     model = Calibrated(seed=1)
     for k in range(50):
         model.learn_one({True: 0.3}, k % 4 == 0)
     found, own = model.certificates(), model.calibrator.certificates()
-    assert found[0] == model.certificate() == model.certificate(True)
+    assert found[0] == model.certificate()
     assert [c.measured for c in found] == [c.measured for c in own]
     assert all("predict_proba_one" in c.about for c in found)
 

@@ -337,6 +337,14 @@ def test_no_masses_have_more_logs(seed, cells, mass, share):
 # --- degenerate and large cases -------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("period", [2, 3])
+def test_what_is_declared_comes_near_the_likeliest(period):
+    """Also where labels go round: on such streams each label makes another one the likeliest."""
+    run = MulticlassForecaster(classes=9).run(np.arange(3000) % period)
+    declared = run.mean[np.arange(3000), run.declared]
+    assert (run.mean.max(axis=1) - declared).mean() < 0.05
+
+
 @pytest.mark.parametrize("classes", [3, 9, 100])
 def test_one_class_always(classes):
     forecaster = made(classes)
@@ -425,6 +433,21 @@ def test_bad_settings_are_refused(arguments, message):
 
 
 # --- a class more -------------------------------------------------------------------------------
+
+
+def test_without_a_model_a_class_is_added_too():
+    grown = MulticlassForecaster(classes=9)
+    grown.run(np.random.default_rng(0).integers(0, 9, 300))
+    grown.add_class()
+    grown = MulticlassForecaster.from_json(grown.to_json())
+    assert grown.classes == 10 and grown.predict().mean.sum() == pytest.approx(1)
+    grown.update(9)
+    later = np.random.default_rng(1).integers(0, 10, 3000)
+    grown.run(later)
+    for certificate in grown.certificates():
+        assert certificate.measured <= certificate.after_the_fact + 1e-9
+    assert grown.certificate().rounds == 3301
+    assert grown.peek().points[0, 9] > 0.05  # it has been met
 
 
 @pytest.mark.parametrize("models", [1, 2])

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from msgspec import UNSET
 
 from fullswap import Bank
 from fullswap.base.draws import words
@@ -102,6 +103,10 @@ class Mirror:
         assert np.array_equal(ticket.issued, answer.issued)
         assert np.array_equal(ticket.mean, answer.mean)
         assert np.array_equal(ticket.points, answer.points)
+        declared, classes = ticket.declared, SPECS[spec].classes
+        if declared is not None and isinstance(classes, list):
+            declared = classes[declared]
+        assert answer.declared == (UNSET if declared is None else declared)
         assert np.array_equal(ticket.weights, answer.weights)
         self.tickets[answer.id] = (bank, item, ticket)
 

@@ -192,8 +192,8 @@ class Bank(BankRows):
         moments = log.moments_if_events_return(
             [(stream.key[0], stream.pending) for stream in self._waiting.values()]
         )
+        places = own.places(self._streams(own.distinct))  # keys are checked before names are taken
         self._take_names(joined)
-        places = own.places(self._streams(own.distinct))
         home = Home(self._rows, places, self._waiting, lambda t: self._open(own[t]))
         try:
             recorded = run_log(log, home, moments, record, progress, threads)
@@ -218,8 +218,8 @@ class Bank(BankRows):
             checks.same_length("keys", own, "p", len(said))
         contexts, joined = self._pattern._with_groups(said, len(own), groups)
         names = event_names(event, len(own)) or [None] * len(own)
+        self._streams(own)  # keys are checked before names are taken
         self._take_names(joined)
-        self._streams(own)
         return [
             self._open(key).predict(event_of(contexts, k), name)
             for k, (key, name) in enumerate(zip(own, names, strict=True))

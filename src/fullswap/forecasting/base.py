@@ -11,7 +11,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.draws import Draws, seed_of
 from fullswap.base.keys import event_name
-from fullswap.base.protocols import Mixture, Vector
+from fullswap.base.protocols import Vector
 from fullswap.base.records import Record
 from fullswap.certificates import EVERYBODY, Certificate, GroupTable
 from fullswap.forecasting.contexts import Labels
@@ -21,7 +21,6 @@ from fullswap.forecasting.groups import (
     GroupNames,
     context_in_groups,
     contexts_in_groups,
-    one_event,
     widened_rows,
 )
 from fullswap.forecasting.guarantees import (
@@ -153,15 +152,14 @@ class OnlineForecaster(ABC):
 
     # --- groups -----------------------------------------------------------------------------------
 
-    def _with_group(self, said: Any, groups: Any) -> Any:
-        """What comes with one event; groups that are new are taken in last."""
+    def _with_group(self, said: Any, groups: Any) -> tuple[Any, GroupNames | None]:
+        """What comes with one event; and all names, of which new ones are not taken in yet."""
         if self._groups is None:
             if groups is not None:
                 self._refuse_groups(groups)
-            return said
+            return said, None
         names, own = self._groups.of_event(groups)
-        self._take_names(names)
-        return context_in_groups(said, own)
+        return context_in_groups(said, own), names
 
     def _with_names(self, names: GroupNames | None) -> Self:
         """The forecaster itself, or a copy with groups that are new: to look at what it says."""
@@ -172,7 +170,7 @@ class OnlineForecaster(ABC):
         return other
 
     def _with_groups(self, said: Any, events: int, groups: Any) -> tuple[Any, GroupNames | None]:
-        """What comes with many events; and all names, of which new ones are not taken in yet."""
+        """The same for many events."""
         if self._groups is None:
             if groups is not None:
                 self._refuse_groups(groups)
@@ -288,6 +286,7 @@ class OnlineForecaster(ABC):
         event: Any, known: Any, answers: Answers | None, groups: Any = None,
     ) -> Record | None:  # fmt: skip
         stream = self._stream
+        progress = checks.flag("progress", progress)
         said, outcomes = self._read(*columns, absent=known is not None)
         contexts, names = self._with_groups(said, len(outcomes), groups)
         answered = Answered.of(
@@ -402,69 +401,3 @@ class OnlineForecaster(ABC):
             own["groups"] = OPEN if self._groups.open else list(self._groups.names)
         shown = ", ".join(f"{name}={value!r}" for name, value in own.items())
         return f"{type(self).__name__}({shown}; {self.rounds} forecasts)"
-
-
-class WithoutModels(OnlineForecaster):
-    """Forecasters to which nothing is given but outcomes."""
-
-    def predict(self, *, groups: Any = None, event: Any = None) -> Forecast:
-        """Forecast the next event, or one more time the ``event`` of this name.
-
-        Forecasts of one event wait for one outcome: ``resolve`` teaches all of them. ``groups``:
-        names of those to which the event belongs, for forecasters with groups.
-        """
-        name = None if event is None else event_name(event)
-        if groups is None and self._groups is None:
-            return self._stream.predict(None, name)
-        return self._stream.predict(self._with_group(None, groups), name)
-
-    def peek(self, *, groups: Any = None) -> Mixture:
-        """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        if groups is None and self._groups is None:
-            return self._stream.peek(None)
-        contexts, names = self._with_groups(None, 1, one_event(groups))
-        return self._with_names(names)._stream.peek(contexts[0])
-
-    def run(
-        self,
-        outcomes: Any,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        event: Any = None,
-        known: Any = None,
-        answers: Answers | None = None,
-        record: bool = True,
-        progress: bool | None = None,
-    ) -> Record | None:
-        """Forecast and learn a whole array of outcomes (rows are events), in compiled code.
-
-        The same numbers as the loop of ``predict`` and ``update``. ``record=False`` keeps no
-        forecasts; ``progress`` shows a bar (None: for long runs on a terminal).
-
-        ``event`` names the event of each row, if several forecasts wait for one outcome: all are
-        learnt at the last row of the event, whose rows have one outcome and one weight. The same
-        numbers as the loop of ``predict(event=…)`` and ``resolve``. A row whose name is None, NaN
-        or "" is an event of its own.
-
-        ``known`` says when outcomes came, if they came late: that of row i was known as soon as
-        ``known[i]`` rows had been forecast, so it is learnt just before row ``known[i]`` is
-        forecast; ``i + 1`` is at once. Of several at one moment the earlier row comes first, and
-        all rows of an event come at once. A row stays pending if its outcome is absent (NaN, None,
-        for classes also -1) or known after the last row only, ``known[i] > T``. The same numbers
-        as the loop of ``predict``, ``update`` and ``resolve``. ``answers``: outcomes of events that
-        wait already and become known in the course of this run.
-
-        ``groups`` says to which groups events belong, for forecasters with groups: names, or a list
-        of names, for each event; a table of 0 and 1 with a column for each of ``groups``, also a
-        sparse one; or a frame of columns, of which each row is in the groups "column=value".
-        """
-        return self._run(
-            (outcomes,), sample_weight, record, progress, event, known, answers, groups
-        )
-
-    def _contexts(self) -> None:
-        return None
-
-    def _read(self, outcomes: Any, *, absent: bool = False) -> tuple[None, Any]:
-        return None, self._outcomes(outcomes, absent)

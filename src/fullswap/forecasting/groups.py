@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -42,6 +42,8 @@ class GroupNames:
             return cls((), True)
         if isinstance(groups, str | bytes) or not hasattr(groups, "__iter__"):
             checks.refuse("groups", 'be names of groups, "open" or None', groups)
+        if isinstance(groups, set | frozenset):
+            checks.refuse("groups", "have an order, which tables of 0 and 1 go by: a list", groups)
         return cls(_checked_names(list(groups)), False)
 
     @property
@@ -68,12 +70,13 @@ class GroupNames:
 
     def of_event(self, groups: Any) -> tuple[GroupNames, list[int]]:
         """Numbers of the groups of one event, rising; and all names, of which some may be new."""
-        if self.open and isinstance(groups, np.ndarray) and groups.dtype.kind in "biuf":
-            checks.refuse("groups", NAMES_ONLY, groups)
+        if isinstance(groups, np.ndarray) and groups.dtype.kind in "biuf":
+            rule = "be a list of names in a single event (tables of 0 and 1 are for many)"
+            checks.refuse("groups", rule, groups)
         if isinstance(groups, Mapping):  # as a row of the columns of ``run``
             names, joined = self.of_events({name: [value] for name, value in groups.items()}, 1)
             return names, joined.members.tolist()
-        (own,) = one_event(groups)
+        own = _of_one(groups)
         try:  # the usual case, and quick
             found = sorted({self.numbers[name] for name in own})
         except (KeyError, TypeError):
@@ -165,14 +168,14 @@ def _refuse_everybody() -> None:
     checks.refuse("groups", "have other names: everybody is always a group", EVERYBODY)
 
 
-def one_event(groups: Any) -> list[list[Any]]:
-    """The groups of a single event, as those of many events are given: a list of one list."""
+def _of_one(groups: Any) -> list[Any]:
+    """Names of the groups of a single event."""
     if groups is None:
-        return [[]]
+        return []
     if isinstance(groups, np.ndarray):
-        return [list(np.atleast_1d(groups).tolist())]
-    several = isinstance(groups, Sequence | Set) and not isinstance(groups, str | bytes)
-    return [list(groups) if several else [groups]]
+        return list(np.atleast_1d(groups).tolist())
+    several = hasattr(groups, "__iter__") and not isinstance(groups, str | bytes)
+    return list(groups) if several else [groups]
 
 
 # --- what comes with events ---------------------------------------------------------------------

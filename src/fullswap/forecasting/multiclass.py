@@ -7,14 +7,15 @@ from typing import Any
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
-from fullswap.forecasting.base import WithoutModels
-from fullswap.forecasting.class_specs import calibration_of, classwise_spec, is_classwise
+from fullswap.forecasting.class_specs import classwise_spec, is_classwise
+from fullswap.forecasting.classes import OfClasses
 from fullswap.forecasting.inputs import class_row, class_rows, labels_of
 from fullswap.forecasting.specs import simplex_spec
+from fullswap.forecasting.without_models import WithoutModels
 from fullswap.online.spec import FEEDBACK, MOST_CLASSWISE
 
 
-class MulticlassForecaster(WithoutModels):
+class MulticlassForecaster(OfClasses, WithoutModels):
     """Forecast events with K outcomes with small calibration error against any sequence.
 
     The l2 calibration error is Σ_p n_p·‖p − ȳ_p‖² over the distinct vectors p that were
@@ -86,21 +87,6 @@ class MulticlassForecaster(WithoutModels):
         else:
             spec = simplex_spec(count, events, feedback, most)
         self._start(spec, seed, labels)
-
-    @property
-    def classes(self) -> int:
-        """Number of classes K."""
-        return self.spec.classes
-
-    @property
-    def calibration(self) -> str:
-        """What is calibrated: "full" or "classwise"."""
-        return calibration_of(self.spec)
-
-    @property
-    def drawn(self) -> bool:
-        """Whether each class is drawn on its grid."""
-        return self.spec.drawn
 
     def _outcome(self, outcome: Any) -> Vector:
         return class_row(outcome, self.classes, self._labels)

@@ -12,10 +12,10 @@ from fullswap.base import checks
 from fullswap.base.keys import event_name, event_names
 from fullswap.base.protocols import Mixture
 from fullswap.base.records import Record
-from fullswap.forecasting.base import OnlineForecaster
-from fullswap.forecasting.class_specs import calibration_of, classwise_spec, is_classwise
+from fullswap.forecasting.class_specs import classwise_spec, is_classwise
+from fullswap.forecasting.classes import OfClasses
 from fullswap.forecasting.contexts import are_many, context_of, contexts_of, event_of
-from fullswap.forecasting.groups import GroupNames, one_event
+from fullswap.forecasting.groups import GroupNames
 from fullswap.forecasting.inputs import (
     binary_outcome,
     binary_outcomes,
@@ -27,13 +27,12 @@ from fullswap.forecasting.running import Answers
 from fullswap.forecasting.specs import experts_spec, groups_spec
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import LEVEL
-from fullswap.online.classwise_growth import grown_stream
 from fullswap.online.loop import peek_events, record_of
 from fullswap.online.spec import FEEDBACK, MOST_CLASSWISE, MOST_MODELS
 from fullswap.online.tickets import Forecast
 
 
-class Recalibrator(OnlineForecaster):
+class Recalibrator(OfClasses):
     """Turn probabilities of given models into calibrated ones, event by event.
 
     Guarantee: at once, on average over our own draws and against any outcomes that come before the
@@ -126,41 +125,9 @@ class Recalibrator(OnlineForecaster):
         return None if lattice.shape in ("tapered", "classes") else 1 / lattice.cells
 
     @property
-    def classes(self) -> int:
-        """Classes of an outcome."""
-        return self.spec.classes
-
-    @property
-    def calibration(self) -> str:
-        """What is calibrated: "full" or "classwise"."""
-        return calibration_of(self.spec)
-
-    @property
-    def drawn(self) -> bool:
-        """Class by class: whether each class is drawn on its grid."""
-        return self.spec.drawn
-
-    @property
     def models(self) -> int:
         """Models whose probabilities come with an event."""
         return self.spec.models
-
-    def add_class(self, label: Any = None) -> None:
-        """One more class, behind the others, where classes are calibrated one by one.
-
-        It begins as one that no model expected and that never happened, also for forecasts that
-        wait. ``label`` is its name, where classes have names.
-        """
-        if self.calibration != "classwise":
-            checks.refuse("calibration", "be 'classwise' where classes are added", "full")
-        labels = self._labels
-        if (labels is None) != (label is None):
-            checks.refuse("label", "be given exactly where classes have names", label)
-        checks.whole("classes", self.classes + 1, 3, MOST_CLASSWISE)
-        if labels is not None:
-            labels = labels_of((*labels, label), 3, MOST_CLASSWISE)[1]
-        self._stream = grown_stream(self._stream)
-        self._spec, self._labels = self._stream.kind.spec, labels
 
     @overload
     def predict(self, p: float, *, groups: Any = None, event: Any = None) -> Forecast: ...
@@ -205,7 +172,8 @@ class Recalibrator(OnlineForecaster):
         context = context_of(p, self._spec.models, self._spec.classes)
         name = None if event is None else event_name(event)
         if groups is not None or self._groups is not None:
-            context = self._with_group(context, groups)
+            context, joined = self._with_group(context, groups)
+            self._take_names(joined)
         return self._stream.predict(context, name)
 
     def peek(self, p: Any, *, groups: Any = None) -> Mixture:
@@ -213,8 +181,8 @@ class Recalibrator(OnlineForecaster):
         context = context_of(p, self._spec.models, self._spec.classes)
         if groups is None and self._groups is None:
             return self._stream.peek(context)
-        contexts, names = self._with_groups(np.reshape(context, (1, -1)), 1, one_event(groups))
-        return self._with_names(names)._stream.peek(contexts[0])
+        context, names = self._with_group(context, groups)
+        return self._with_names(names)._stream.peek(context)
 
     def peek_many(self, p: Any, *, groups: Any = None) -> Record:
         """What would be forecast in each of many events if it came next, in compiled code.

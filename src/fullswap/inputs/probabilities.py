@@ -183,7 +183,7 @@ def _summing(name: str, table: NDArray[np.float64], notes: list[str]) -> NDArray
     if rounded:
         notes.append(
             f"{name}: {counted(rounded, 'row')} summed to 1 only after rounding "
-            f"(worst {sums[int(np.nanargmax(off))]:.4g}) and made to"
+            f"(off by up to {np.nanmax(off):.2g}) and made to"
         )
     result: NDArray[np.float64] = table / sums[:, None]
     return result

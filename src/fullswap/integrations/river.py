@@ -234,20 +234,21 @@ class Calibrated(base.Wrapper, base.Classifier):
         """
         return self._recalibrated(x, self._scores(x), lambda forecasts: forecasts.draw(rng))
 
-    def certificate(self, label: Any = None, group: Any = None) -> Certificate:
+    def certificate(self, group: Any = None) -> Certificate:
         """What was measured over the events learnt, beside what is guaranteed.
 
-        Of more labels than two it is that of all together, whichever of them is named. ``group``:
-        over the events of this group alone, by its name; see `by_group`.
+        Of more labels than two it is that of all together. ``group``: over the events of this group
+        alone, by its name; see `by_group`.
         """
-        if label is not None and label not in self.labels:
-            checks.refuse("label", f"be one of {self.labels} or None", label)
         return about_means(self._calibrator.certificate(group=group), "predict_proba_one")
 
     def certificates(self) -> tuple[Certificate, ...]:
         """All that is guaranteed: the calibration error first.
 
-        Of more labels than two that of all together, then that of the likeliest label.
+        Of labels other than False and True that of all together, then that of the declared label,
+        mostly the likeliest one. As long as two such labels were met a place is kept for a third;
+        `predict_proba_one` shares out what it was given, mostly well below a per cent, while
+        certificates are of the forecasts as they were.
         """
         own = self._calibrator.certificates()
         return tuple(about_means(certificate, "predict_proba_one") for certificate in own)

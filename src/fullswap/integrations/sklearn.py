@@ -47,7 +47,7 @@ from fullswap.online.spec import MOST_CLASSES
 
 WHOLE_CLASSES = 4
 """Up to so many classes whole vectors are calibrated by default; beyond, their grids are coarse and
-class by class is better: on recorded data of seven and eight by up to 6 % of the Brier score."""
+class by class is better: see docs/classes-compared.md, ImageSegments."""
 
 
 class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -68,7 +68,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     multiclass : {"auto", "full", "classwise"}
         For three or more classes, what is calibrated, as ``calibration`` of
         `fullswap.Recalibrator`: whole vectors on a grid, for up to eight classes; or each class and
-        the likeliest one, for up to a thousand, where there is no step and feedback has no say.
+        the declared one, for up to a thousand, where there is no step and feedback has no say.
         "auto" is full for up to four classes, and for up to eight if there is a step.
     max_weight : float or None
         Largest sample weight there will be. None: the largest in the first data, or 1.
@@ -258,8 +258,8 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
         ``group``: over the events of this group alone, by its name; see `by_group`.
 
-        With "classwise" it is that of all classes together; that of the likeliest class is in
-        ``calibrator_.certificates()``.
+        With "classwise" it is that of all classes together; that of the declared class, mostly
+        the likeliest one, is in ``calibrator_.certificates()``.
         """
         check_is_fitted(self)
         calibrator: Recalibrator = self.calibrator_

@@ -25,6 +25,7 @@ p − 1 and p), n (x = 1) · work (4, K) · bent (K, n) · places (3, K), whole 
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
 from fullswap.kernels.loop import cell_of
@@ -43,7 +44,7 @@ NARROW, HOPEFUL = 0.01, 1e-9
 of a typical height of 1."""
 
 
-def solver_room(classes, nodes):
+def solver_room(classes: int, nodes: int) -> tuple[NDArray, ...]:
     """What the solver writes to: (work, bent, places, tree)."""
     work, places = np.zeros((4, classes)), np.zeros((3, classes), np.int64)
     return work, np.zeros((classes, nodes)), places, np.zeros((TREES, 2 * classes))

@@ -38,6 +38,8 @@ class Made(NamedTuple):
     """(T,) or (T, K)."""
     means: Points
     """(T,) or (T, K)."""
+    declared: Indices | None = None
+    """Top labels (T,), where vectors have them."""
 
 
 class Tickets(NamedTuple):
@@ -288,7 +290,9 @@ class Desk:
             record = kind.record(0, recorded)
             numbers = self._notes[slots, desk.NUMBER]
             one = np.ones((len(slots), 1))
-            return Made(slots, numbers, weights[:, None], one, record.issued, record.mean)
+            declared = None if record.declared is None else record.declared.astype(np.int64)
+            own = record.issued, record.mean
+            return Made(slots, numbers, weights[:, None], one, *own, declared=declared)
         levels = len(kind.kernel.first) - 1
         if self._values[0] != levels:
             points = [kind.points(level) for level in range(levels)]

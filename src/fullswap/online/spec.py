@@ -27,8 +27,9 @@ MOST_WEIGHT = 1e100
 MOST_RATIO = 1e9
 """Far beyond the ratios that are ever best, and its square is a float."""
 
-LATER = frozenset({"groups", "open_groups", "drawn"})
-"""Fields that a stored spec may lack: they are 0 or False then."""
+LATER = ("groups", "open_groups", "drawn")
+"""Fields that a stored spec may lack: they are 0 or False then. In order: specs are compared as
+text."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ class Spec:
             checks.refuse("spec", "be a mapping", stored)
         names = {name for name in cls.__dataclass_fields__}
         # what a spec stored by an earlier version lacks has its default
-        if not names - LATER <= set(stored) <= names:
+        if not names - set(LATER) <= set(stored) <= names:
             checks.refuse(
                 "spec", f"have exactly the fields {sorted(names)}", sorted(map(str, stored))
             )

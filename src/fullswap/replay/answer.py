@@ -100,7 +100,8 @@ class Replayed:
     def _shown(self) -> dict[str, Any]:
         return {
             "certificates": self._listed(), "history": self.history, "alarms": self.alarms,
-            "notes": self.notes, "rows": self.rows, "pending": self.pending,
+            "notes": [*words.of_the_declared(self.declared), *self.notes],
+            "rows": self.rows, "pending": self.pending,
             "skipped": self.skipped, "groups": self.groups,
         }  # fmt: skip
 

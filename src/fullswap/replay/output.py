@@ -13,6 +13,7 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.inputs.classes import without_common
 from fullswap.inputs.sources import arrow
+from fullswap.online.spec import MOST_CLASSES
 from fullswap.replay.reading import Reading
 from fullswap.replay.streams import Made
 
@@ -20,6 +21,7 @@ KINDS = (".csv", ".jsonl", ".parquet")
 MOST_ROWS = 65_536
 """Rows that are made text at once."""
 PAIR = ("lower", "upper", "upper_chance")
+DECLARED = "declared"
 SPECIAL = '[",\r\n]'
 """Signs for which a field of a CSV file is put between quotes."""
 
@@ -30,7 +32,23 @@ def column_names(reading: Reading) -> list[str]:
         return ["issued", "mean", *PAIR]
     named = reading.p if reading.is_classes else [str(label) for label in reading.labels]
     names = without_common(named)
-    return [f"{what}_{name}" for what in ("issued", "mean") for name in names]
+    declared = [DECLARED] if reading.classes > MOST_CLASSES else []
+    return [*(f"{what}_{name}" for what in ("issued", "mean") for name in names), *declared]
+
+
+def _columns(made: Made, reading: Reading) -> list[Any]:
+    """What is in them, as Arrow arrays; no value where nothing was forecast."""
+    pa = arrow()
+    if reading.classes == 2:
+        numbers = [made.issued, made.mean, made.lower, made.upper, made.upper_chance]
+    else:
+        numbers = [*made.issued.T, *made.mean.T]
+    columns = [pa.array(column, mask=np.isnan(column)) for column in numbers]
+    if reading.classes > MOST_CLASSES:
+        labels = [str(label) for label in reading.labels]
+        named = [None if np.isnan(k) else labels[int(k)] for k in made.declared]
+        columns.append(pa.array(named, pa.string()))
+    return columns
 
 
 def refuse_taken(columns: list[str], reading: Reading) -> None:
@@ -42,13 +60,8 @@ def refuse_taken(columns: list[str], reading: Reading) -> None:
 
 def with_forecasts(table: Any, made: Made, reading: Reading) -> Any:
     """The rows of a table with the columns that are added; no value where nothing was forecast."""
-    pa = arrow()
-    if reading.classes == 2:
-        values = list(made)
-    else:
-        values = [*made.issued.T, *made.mean.T]
-    for name, column in zip(column_names(reading), values, strict=True):
-        table = table.append_column(name, pa.array(column, mask=np.isnan(column)))
+    for name, column in zip(column_names(reading), _columns(made, reading), strict=True):
+        table = table.append_column(name, column)
     return table
 
 
@@ -190,9 +203,8 @@ class Output:
 
     def write_row(self, row: dict[str, Any], made: Made) -> None:
         """One row, as lines come."""
-        values = made if self._reading.classes == 2 else (*made.issued.T, *made.mean.T)
-        found = [None if np.isnan(value[0]) else float(value[0]) for value in values]
-        full = {**row, **dict(zip(column_names(self._reading), found, strict=True))}
+        values = [column[0].as_py() for column in _columns(made, self._reading)]
+        full = {**row, **dict(zip(column_names(self._reading), values, strict=True))}
         if self.kind == ".jsonl":
             self._put(f"{json.dumps(full, ensure_ascii=False, default=str)}\n".encode())
         else:

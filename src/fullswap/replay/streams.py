@@ -34,12 +34,14 @@ class Made(NamedTuple):
     upper: Vector
     upper_chance: Vector
     """Chance of the upper one."""
+    declared: Vector
+    """Numbers of the declared classes; NaN where none is."""
 
     @classmethod
     def room(cls, rows: int, classes: int) -> Made:
         """For so many rows, none forecast yet."""
         shape = (rows,) if classes == 2 else (rows, classes)
-        return cls(*(np.full(s, np.nan) for s in (shape, shape, rows, rows, rows)))
+        return cls(*(np.full(s, np.nan) for s in (shape, shape, rows, rows, rows, rows)))
 
     def put(self, rows: Any, own: Made) -> None:
         """Write forecasts of some rows."""
@@ -53,9 +55,10 @@ class Made(NamedTuple):
 
 def made_of(record: Record) -> Made:
     """What a run recorded."""
+    none = np.full(len(record), np.nan)
     if record.points.ndim > 1:
-        none = np.full(len(record), np.nan)
-        return Made(record.issued, record.mean, none, none, none)
+        declared = none if record.declared is None else record.declared.astype(float)
+        return Made(record.issued, record.mean, none, none, none, declared)
     points, weights = record.points[record.indices], record.weights
     points = np.where(
         weights > 0, points, points[np.arange(len(points)), weights.argmax(1)][:, None]
@@ -63,7 +66,7 @@ def made_of(record: Record) -> Made:
     first, last = points[:, 0], points[:, -1]
     lower, upper = np.minimum(first, last), np.maximum(first, last)
     chance = np.where(upper > lower, np.where(last >= first, weights[:, -1], weights[:, 0]), 1.0)
-    return Made(record.issued, record.mean, lower, upper, chance)
+    return Made(record.issued, record.mean, lower, upper, chance, none)
 
 
 class Streams:
@@ -118,16 +121,17 @@ class Streams:
             own = None if names is None else names[0]
             mine = self._groups(None if groups is None else groups[0])
             ticket = self.held.predict(*(column[0] for column in columns), event=own, **mine)
-        issued, mean = np.array([ticket.issued]), np.array([ticket.mean])
+        issued, mean, none = np.array([ticket.issued]), np.array([ticket.mean]), np.full(1, np.nan)
         if self.classes > 2:
-            none = np.full(1, np.nan)
-            return Made(issued, mean, none, none, none)
+            declared = none if ticket.declared is None else np.array([float(ticket.declared)])
+            return Made(issued, mean, none, none, none, declared)
         points, weights = ticket.points, ticket.weights
         held = weights > 0
         points, weights = points[held], weights[held]
         lower, upper = points.min(), points.max()
         chance = 1.0 if lower == upper else float(weights[points.argmax()])
-        return Made(issued, mean, np.array([lower]), np.array([upper]), np.array([chance]))
+        pair = np.array([lower]), np.array([upper]), np.array([chance])
+        return Made(issued, mean, *pair, none)
 
     @property
     def step(self) -> float | None:

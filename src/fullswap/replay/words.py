@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from fullswap.replay.answer import Replayed
     from fullswap.replay.by_group import GroupChanges
 
+ZERO_ALLOWED = (
+    "(With many classes one of them may get exactly 0 % and happen: the certificate below counts "
+    "that like any other error, odds cannot.)"
+)
 MOST_KEYS = 20
 """Keys that are listed; the rest is counted."""
 SAME = 5e-4
@@ -130,6 +134,8 @@ def text_of(r: Replayed) -> str:
         if check is not None:
             lines += [f"{title}: {check.headline}"]
             lines += [f"  {name:<14} {answer}" for name, answer in answers_of(check)]
+            if r.declared is not None and check is r.after and len(check.evidence.impossible):
+                lines.append(f"  {ZERO_ALLOWED}")
             lines.append("")
     if r.models is not None:
         lines += [r.models.sentence, ""]
@@ -152,6 +158,13 @@ def text_of(r: Replayed) -> str:
     if r.notes:
         lines += ["", "Notes:", *(f"- {note}" for note in r.notes)]
     return "\n".join(lines)
+
+
+def of_the_declared(certificate: Certificate | None) -> list[str]:
+    """A note on the declared class, where there are many."""
+    if certificate is None:
+        return []
+    return [f"Declared class, of which the log has a column: {str(certificate).splitlines()[0]}"]
 
 
 def certificates_text(certificates: dict[Any, Certificate]) -> str:

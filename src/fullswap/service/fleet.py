@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,14 +108,14 @@ class Fleet:
         self.desk = Desk(self.rows)
         spec = self.pattern.spec
         self.models, self.classes = spec.models, spec.classes
+        self.labels = self.pattern.labels
+        """Of the classes; None if these are numbers."""
         self.groups = self.pattern._groups
         """Groups by name; None if the spec has none."""
         self.vector = spec.kind in ("simplex", "mesh", "classwise")
         """Whether forecasts and outcomes are vectors."""
         self.plain_outcomes = not self.vector and spec.max_weight == 1.0
-        self.watch = Watch(
-            spec.classes, run_length_of(body), float(body.tolerance), self.pattern.labels
-        )
+        self.watch = Watch(spec.classes, run_length_of(body), float(body.tolerance), self.labels)
         self.nos: list[int] = []
         self.names: list[str | None] = []
         """None where a stream was deleted."""
@@ -315,8 +316,8 @@ def _single(p: Any) -> Any:
     return p[0] if nested else p
 
 
-def answers_of(made: Made, ids: list[str]) -> list[Issued]:
-    """What clients are told."""
+def answers_of(made: Made, ids: list[str], labels: Sequence[str] | None) -> list[Issued]:
+    """What clients are told; classes by their labels, if they have any."""
     supports, weights = made.supports.tolist(), made.weights.tolist()
     issued, means = made.issued.tolist(), made.means.tolist()
     answers = []
@@ -326,4 +327,7 @@ def answers_of(made: Made, ids: list[str]) -> list[Issued]:
             own = [point for point, share in zip(own, shares, strict=True) if share > 0]
             shares = [share for share in shares if share > 0]
         answers.append(Issued(name, issued[k], means[k], own, shares))
+    if made.declared is not None:
+        for answer, label in zip(answers, made.declared.tolist(), strict=True):
+            answer.declared = label if labels is None else labels[label]
     return answers

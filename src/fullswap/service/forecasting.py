@@ -51,7 +51,7 @@ class Batch:
         self.made = made = fleet.desk.forecast(where, given, names)
         pairs = zip(self.ids, self.places, made.numbers.tolist(), strict=True)
         ids = [name or own_id(fleet.nos[place], number) for name, place, number in pairs]
-        answers = answers_of(made, ids)
+        answers = answers_of(made, ids, fleet.labels)
         said = [None] * len(ids) if given is None else fleet.plain(given)
         own_groups = fleet.group_names(given, len(ids))
         rows = zip(self.ids, self.events, said, answers, own_groups, strict=True)
@@ -71,6 +71,7 @@ class Batch:
                 packed(tickets.notes), packed(tickets.plays), packed(made.supports),
                 packed(made.weights), packed(made.issued), packed(made.means),
                 None if self.given is None else packed(self.given), self.ids, self.events,
+                None if made.declared is None else packed(made.declared),
             )
         )  # fmt: skip
 
@@ -220,8 +221,10 @@ class Asked:
             return fleet.held[slot].answer
         row = engine.index.find_row(place)
         assert row is not None
-        _, issued, mean, points, weights, *_ = said_of(row)
-        return Issued(str(item.id), issued, mean, points, weights)
+        said = said_of(row)
+        return Issued(
+            str(item.id), said.issued, said.mean, said.points, said.weights, said.declared
+        )
 
 
 def _refuse_other(name: str, stream: str, other: str) -> None:

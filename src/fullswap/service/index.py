@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from fullswap.service.storage import connect
 
@@ -163,9 +164,19 @@ class Index:
         return self._tables.execute(query).fetchall()
 
 
-def said_of(row: Row) -> tuple[Any, ...]:
-    """What models said, what was issued, the mean, points and weights, of a resolved forecast.
+class Said(NamedTuple):
+    """What models said, and what was answered, of a resolved forecast."""
 
-    Last the groups to which it belongs, where its spec has any.
-    """
-    return tuple(_DECODE(row[7]))
+    p: Any
+    issued: Any
+    mean: Any
+    points: list[Any]
+    weights: list[float]
+    groups: list[str] | None = None
+    """None where its spec has none."""
+    declared: int | str | UnsetType = UNSET
+
+
+def said_of(row: Row) -> Said:
+    """Of a row of the history."""
+    return Said(*_DECODE(row[7]))

@@ -359,15 +359,24 @@ def _waits(held: Any) -> dict[str, Any]:
     return {
         "id": answer.id, "event": held.event, "time": held.time, "p": held.p,
         "issued": answer.issued, "mean": answer.mean, "outcome": None, "resolved": None,
-        **({} if held.groups is None else {"groups": held.groups}),
+        **_own(held.groups, answer.declared),
     }  # fmt: skip
 
 
 def _done(row: Any) -> dict[str, Any]:
     no, number, time, resolved, name, event, outcome, _ = row
-    p, issued, mean, _, _, *groups = said_of(row)
+    said = said_of(row)
     return {
-        "id": name or f"fs-{no}-{number}", "event": event, "time": time, "p": p, "issued": issued,
-        "mean": mean, "outcome": None if outcome is None else msgspec.json.decode(outcome),
-        "resolved": resolved, **({"groups": groups[0]} if groups else {}),
+        "id": name or f"fs-{no}-{number}", "event": event, "time": time, "p": said.p,
+        "issued": said.issued, "mean": said.mean,
+        "outcome": None if outcome is None else msgspec.json.decode(outcome),
+        "resolved": resolved, **_own(said.groups, said.declared),
     }  # fmt: skip
+
+
+def _own(groups: list[str] | None, declared: Any) -> dict[str, Any]:
+    """What only some specs have."""
+    return {
+        **({} if groups is None else {"groups": groups}),
+        **({} if declared is msgspec.UNSET else {"declared": declared}),
+    }

@@ -46,6 +46,8 @@ class Issued(Struct, gc=False):
     mean: float | list[float]
     points: list[float | list[float]]
     weights: list[float]
+    declared: int | str | UnsetType = UNSET
+    """The class for which top-label guarantees hold, as outcomes name it, if there are any."""
 
 
 class Settled(Struct, omit_defaults=True, gc=False):

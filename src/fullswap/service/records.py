@@ -51,6 +51,7 @@ class Forecasts(Struct, tag="f", array_like=True):
     ids: list[str | None]
     """Those that clients chose."""
     events: list[str | None]
+    declared: Array | None = None
 
     @property
     def tickets(self) -> Tickets:

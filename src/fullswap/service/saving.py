@@ -327,11 +327,13 @@ class Saving:
             places, numbers, *(unpacked(getattr(entry, name))[keep]
                                for name in ("supports", "weights", "issued", "means"))
         )  # fmt: skip
+        if entry.declared is not None:
+            made = made._replace(declared=unpacked(entry.declared)[keep])
         names = [
             name or own_id(fleet.nos[place], int(number))
             for name, place, number in zip(ids, places.tolist(), numbers, strict=True)
         ]
-        answers = answers_of(made, names)
+        answers = answers_of(made, names, fleet.labels)
         said: list[Any] = [None] * len(chosen)
         if entry.contexts is not None:
             said = fleet.plain(unpacked(entry.contexts)[keep])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from msgspec import UNSET
 
 from fullswap.service.fleet import Fleet, Held
 
@@ -63,7 +64,9 @@ def _write(
     add = engine.index.add
     for no, number, one, text in zip(nos, numbers, held, texts, strict=True):
         answer = one.answer
-        own = () if one.groups is None else (one.groups,)
+        own: tuple[Any, ...] = () if one.groups is None else (one.groups,)
+        if answer.declared is not UNSET:
+            own = (one.groups, answer.declared)
         body = _PACK((one.p, answer.issued, answer.mean, answer.points, answer.weights, *own))
         add((no, number, one.time, now, one.id, one.event, text, body))
         if one.event is not None:
