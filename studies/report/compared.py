@@ -21,9 +21,9 @@ CLEARLY = 4.0
 """Standard deviations: smaller errors may be chance, also the largest of many."""
 
 BEHIND = (
-    "We call ours *behind* if its error is clearly more than chance and half a point above th"
-    "e best other; "
-    "for Brier scores, half a per cent above it, where outcomes do not answer forecasts."
+    f"We call ours *behind* if its error is clearly more than chance and {LEAST_POINTS:g} points "
+    f"above the best other; for Brier scores, {100 * (LEAST_RATIO - 1):.2g} % above it, where "
+    "outcomes do not answer forecasts."
 )
 
 Scores = dict[str, dict[str, float]]

@@ -461,6 +461,21 @@ def test_segments_are_pooled_as_far_as_that_helps(segments, shift, slope, drift)
     assert ours <= 1.005 * min(pooled, separate)
 
 
+@pytest.mark.parametrize("size", [20, 40])
+def test_small_segments_lose_next_to_nothing_where_they_are_alike(size):
+    """Against the true chances, so that few runs tell."""
+    lost = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        segment, p = rng.integers(0, 50, 50 * size), rng.uniform(0.05, 0.95, 50 * size)
+        y = (rng.random(len(p)) < p).astype(float)
+        ours = Recalibrator(groups=range(50), seed=1).run(p, y, groups=segment).mean
+        pooled = Recalibrator(seed=1).run(p, y).mean
+        lost.append([np.square(said - p).mean() for said in (ours, pooled)])
+    ours, pooled = np.mean(lost, axis=0)
+    assert ours <= pooled + 0.003 * np.mean(p * (1 - p))
+
+
 def test_refused_calls_leave_no_names_behind():
     alone, bank = Recalibrator(groups="open", seed=1), Bank(Recalibrator(groups="open", seed=1))
     before = alone.to_json(), bank.to_json()

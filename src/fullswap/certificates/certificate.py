@@ -204,8 +204,8 @@ class Certificate:
     def _known_table(self) -> Table:
         if self.table is None:
             raise ValueError(
-                "decisions must be about forecasts of yes-or-no events, got a certificate of the "
-                f"{self.title}"
+                "decisions must be about forecasts of yes-or-no events, got a certificate of "
+                f"the {self.title}"
             )
         if not self.mass:
             raise ValueError("decisions must be about events with outcomes, got none so far")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +9,7 @@ from fullswap.base import checks
 from fullswap.forecasting.specs import SHOWN_EVENTS
 from fullswap.online.lattices import Lattice
 from fullswap.online.spec import MOST_CLASSES, Spec
-from fullswap.theorems.classwise import Classwise, classwise_total
+from fullswap.theorems.classwise import Classwise, classwise_total, draw_cost
 
 CALIBRATIONS = ("full", "classwise")
 """Of whole vectors on a grid; of each class, and of the declared label."""
@@ -62,7 +61,7 @@ def _drawn_cells(classes: int, events: float) -> int:
     """The number of cells with the smallest bound for so many events; never too few."""
 
     def bound(cells: int) -> float:
-        rounding = events * math.sin(math.pi / 2 / cells) ** 2 * (1 - 1 / classes)
+        rounding = events * draw_cost(cells, classes)
         nodes = tuple(Lattice("classes", cells).nodes.tolist())
         return classwise_total(Classwise(events, classes, nodes, 0.0, rounding, True))
 

@@ -31,6 +31,8 @@ EDGE = 1e-6
 """Logarithms are taken of probabilities raised to this."""
 LARGEST_LOG = 14.0
 """Of such a probability, centred."""
+MOST_TURNS = 60
+"""Of Newton's method with halving: enough to halve any bracket of floats to its last bits."""
 IMAGINED = 1.0
 """Outcomes that class frequencies start from, spread evenly over the classes."""
 
@@ -123,7 +125,7 @@ def _learn_slope(state, place, known, logs, biases, g, y, chance):
         wanted += y[k] * logs[k]
         largest = max(largest, abs(logs[k]))
     slope, low, high, width, variance = before, -np.inf, np.inf, np.inf, 0.0
-    for turn in range(60):
+    for turn in range(MOST_TURNS):
         _tilt(slope, logs, biases, chance)
         mean, second = 0.0, 0.0
         for k in range(size):

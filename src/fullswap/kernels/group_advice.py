@@ -11,11 +11,13 @@ from fullswap.kernels.compiling import kernel
 from fullswap.kernels.experts import KINDS, MEMO_HEAD, SHARE, merged
 from fullswap.kernels.logistic import KEPT, SHIFT_KEPT, TIGHT, WIDE, mode_of, sigmoid
 
-HIERARCHIES = 4
+TIGHTLY, WIDELY, FORGETTING, FAST = range(4)
 """Recalibrations in groups of an input: from a tight prior of the groups' own part, from a wide
 one, with forgetting, with fast forgetting."""
+HIERARCHIES = 4
+INTERCEPT, SLOPE, KNOWN, KNOWN_BOTH, KNOWN_SLOPE = range(5)
+"""A block: its line, and the precisions of both, with that which they share."""
 BLOCK = 5
-"""Numbers of a block: intercept, slope and what is known of them."""
 GROUP_TIGHT, GROUP_WIDE = 0.05, 1.0
 """Prior variances of a group's own shift and slope, around 0; who forgets fast learns shifts."""
 G_ROUNDS, G_MASS, G_LOST, G_SQUARES, G_CELLS, G_ROUNDING_MOST = range(6)
@@ -37,23 +39,23 @@ MODERATION = np.pi / 8.0
 @kernel(forceinline=True)
 def kept_by(h, member):
     """What a block keeps at each event of its own."""
-    if h < 2:
+    if h < FORGETTING:
         return 1.0
-    return KEPT if h == 2 or member == 0 else SHIFT_KEPT
+    return KEPT if h == FORGETTING or member == 0 else SHIFT_KEPT
 
 
 @kernel(forceinline=True)
 def variance_of(h, member, slope):
     """Of the intercept, or of the slope, in a block's prior."""
     if member == 0:
-        return TIGHT if h == 0 else WIDE
-    return GROUP_TIGHT if h == 0 or (h == 3 and slope) else GROUP_WIDE
+        return TIGHT if h == TIGHTLY else WIDE
+    return GROUP_TIGHT if h == TIGHTLY or (h == FAST and slope) else GROUP_WIDE
 
 
 @kernel(error_model="numpy", forceinline=True)
 def _variance(block, logit):
     """Of intercept + slope·logit."""
-    a, b, c = block[2], block[3], block[4]
+    a, b, c = block[KNOWN], block[KNOWN_BOTH], block[KNOWN_SLOPE]
     return (c - 2.0 * b * logit + a * logit * logit) / (a * c - b * b)
 
 
@@ -79,7 +81,7 @@ def opine_in_groups(mix, blocks, memo, first):
             e, variance = 0.0, 0.0
             for k in range(awake):
                 block = blocks[j, h, _member(memo, first, k)]
-                e += block[0] + block[1] * logit
+                e += block[INTERCEPT] + block[SLOPE] * logit
                 variance += _variance(block, logit)
             opinion = sigmoid(e / np.sqrt(1.0 + MODERATION * variance))
             memo[place + m] = opinion
@@ -106,29 +108,33 @@ def learn_blocks(blocks, memo, first, g, y):
             for k in range(awake):
                 member = _member(memo, first, k)
                 block = blocks[j, h, member]
-                if h >= 2:
+                if h >= FORGETTING:
                     kept = kept_by(h, member)
                     kept = kept if g == 1.0 else kept**g
-                    block[2] = kept * block[2] + (1.0 - kept) / variance_of(h, member, False)
-                    block[3] *= kept
-                    block[4] = kept * block[4] + (1.0 - kept) / variance_of(h, member, True)
-                e += block[0] + block[1] * logit
+                    block[KNOWN] = kept * block[KNOWN] + (1.0 - kept) / variance_of(
+                        h, member, False
+                    )
+                    block[KNOWN_BOTH] *= kept
+                    block[KNOWN_SLOPE] = kept * block[KNOWN_SLOPE] + (1.0 - kept) / variance_of(
+                        h, member, True
+                    )
+                e += block[INTERCEPT] + block[SLOPE] * logit
                 variance += _variance(block, logit)
             mean = mode_of(e, g * variance, y)
             curvature = g * mean * (1.0 - mean)
             for k in range(awake):
                 block = blocks[j, h, _member(memo, first, k)]
-                a, b, c = block[2], block[3], block[4]
+                a, b, c = block[KNOWN], block[KNOWN_BOTH], block[KNOWN_SLOPE]
                 determinant = a * c - b * b
                 along_intercept = (c - b * logit) / determinant
                 along_slope = (a * logit - b) / determinant
                 own = along_intercept + along_slope * logit
-                block[0] += along_intercept * g * (y - mean)
-                block[1] += along_slope * g * (y - mean)
+                block[INTERCEPT] += along_intercept * g * (y - mean)
+                block[SLOPE] += along_slope * g * (y - mean)
                 more = curvature / (1.0 + curvature * max(variance - own, 0.0))
-                block[2] = a + more
-                block[3] = b + more * logit
-                block[4] = c + more * logit * logit
+                block[KNOWN] = a + more
+                block[KNOWN_BOTH] = b + more * logit
+                block[KNOWN_SLOPE] = c + more * logit * logit
 
 
 # --- whom a group trusts ------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from fullswap.kernels.events import Layout
 from fullswap.kernels.experts import AWAKE_LOSS, EXPERT_LOSS
 from fullswap.kernels.philox import UNIT, uniform
 from fullswap.online.claims import Claim
-from fullswap.online.classwise_checks import check_classwise, check_play
+from fullswap.online.classwise_checks import check_classwise, check_play, rest_of, top_of
 from fullswap.online.classwise_plays import grown_play
 from fullswap.online.expert_rows import SILENT, ExpertRows
 from fullswap.online.kind import MEAN_SLACK, Play
@@ -34,6 +34,7 @@ from fullswap.theorems.classwise import (
     OWN_PRIOR,
     PART_PRIOR,
     ClasswiseExcess,
+    draw_cost,
     widths_of,
 )
 from fullswap.theorems.classwise import (
@@ -311,8 +312,7 @@ class Classwise(ExpertRows):
         """Of a draw: sin²(π/2N)·(1 − 1/K); without draws nothing is rounded."""
         if not self.spec.drawn:
             return 0.0
-        cells = self.spec.levels[level].cells
-        return math.sin(math.pi / 2 / cells) ** 2 * (1 - 1 / self.spec.classes)
+        return draw_cost(self.spec.levels[level].cells, self.spec.classes)
 
     @property
     def largest_loss(self) -> float:
@@ -392,7 +392,7 @@ class Classwise(ExpertRows):
 
     def _errors(self, row: Vector) -> tuple[tuple[float, float], ...]:
         """ΣR²/W and what chance would show: declared, the rest, both together."""
-        top, rest = self.bins(row)[:3], self.bins(row)[3:6]
+        top, rest = top_of(self.bins(row)), rest_of(self.bins(row))
         found = []
         for weight, error, chance in (top, rest, top + rest):
             safe = np.where(weight > 0, weight, 1.0)

@@ -48,6 +48,16 @@ def check_classwise(kind: Classwise, row: Vector) -> None:
         raise ValueError("row must be what a stream can come to: its classes do not agree")
 
 
+def top_of(bins: Points) -> Points:
+    """Weight, error and chance over events in which the class was declared."""
+    return bins[kernel.TOP_WEIGHT : kernel.TOP_CHANCE + 1]
+
+
+def rest_of(bins: Points) -> Points:
+    """The same over the other events."""
+    return bins[kernel.REST_WEIGHT : kernel.REST_CHANCE + 1]
+
+
 def _check_bins(kind: Classwise, row: Vector) -> bool:
     columns, bins, slack = kind.point_columns(row), kind.bins(row), slack_of(row)
     mass, weights = row[MASS], columns[:, : kernel.CLASS_HEAD]
@@ -57,11 +67,10 @@ def _check_bins(kind: Classwise, row: Vector) -> bool:
         and (np.abs(weights.sum(axis=1) - 1) <= SLACK).all()
         and (shares > 0).all()
         and (np.abs(shares.sum(axis=0) - 1) <= SLACK).all()
-        and (bins[:6:3] >= 0).all()
-        and (bins[2:6:3] >= 0).all()
     )
     total = np.zeros(kind.spec.classes)
-    for weight, error, chance in (bins[:3], bins[3:6]):
+    for weight, error, chance in (top_of(bins), rest_of(bins)):
+        sound = sound and bool((weight >= 0).all() and (chance >= 0).all())
         total += weight.sum(axis=1)
         sound = sound and bool(
             (np.abs(error) <= weight * (1 + SLACK) + slack).all()
@@ -71,7 +80,7 @@ def _check_bins(kind: Classwise, row: Vector) -> bool:
         sound
         and (np.abs(total - mass) <= slack).all()
         and (np.abs(_offsets(bins) - bins[kernel.OFFSET]) <= MEAN_SLACK).all()
-        and np.abs(bins[0].sum() - mass) <= slack  # one class an event is declared
+        and np.abs(bins[kernel.TOP_WEIGHT].sum() - mass) <= slack  # one class an event is declared
     )
 
 

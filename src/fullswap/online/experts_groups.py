@@ -138,7 +138,7 @@ class GroupExperts(Experts):
         return np.concatenate((super()._blank_shared(), own, sums.ravel()))
 
     def _views(self, row: Vector) -> tuple[Points, Points, Points]:
-        """Blocks (I, H, 1 + G, 5), sums (G, 6) and groups at points (n, G, 3): views."""
+        """Blocks (I, H, 1 + G, 5), sums (G, 8) and groups at points (n, G, 3): views."""
         groups = self.spec.groups
         sums = self.base - group_advice.SUMS * groups
         shape = self.inputs, group_advice.HIERARCHIES, 1 + groups, group_advice.BLOCK

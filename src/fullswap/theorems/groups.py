@@ -72,9 +72,9 @@ from fullswap.theorems.premises import regret_sum
 
 ADVICE_PRIOR = 0.5
 """a: prior weight, at each point, of the advice shared by all points."""
-TRUST_PRIOR = 0.5
+TRUST_PRIOR = 0.9
 """b: prior weight, in each group, of the advice of everybody; recalibrations in groups have the
-rest."""
+rest. A group of a few dozen events cannot show more, and one of a few hundred outweighs it soon."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def trust_cost(groups: int) -> float:
     Examples
     --------
     >>> round(trust_cost(38), 1)
-    13.2
+    2.0
     """
     return groups * math.log(1 / TRUST_PRIOR) / 2
 
