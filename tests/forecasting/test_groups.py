@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contract.makers import row_of, state_of
 from fullswap import Bank, Forecaster, Recalibrator
 from fullswap.certificates import EVERYBODY
-from fullswap.forecasting import specs
+from fullswap.forecasting import expert_specs
 from fullswap.forecasting.groups import FIRST_ROOM
 from fullswap.forecasting.stores import MemoryStore
 from fullswap.kernels.columns import LEARNT
@@ -250,10 +250,10 @@ def test_groups_can_be_told_apart_in_a_table():
 @pytest.fixture
 def coarse(monkeypatch):
     """Grids that are refined after some dozen events."""
-    monkeypatch.setattr(specs, "FEWEST_IN_GROUPS", 2)
-    specs.groups_spec.cache_clear()
+    monkeypatch.setattr(expert_specs, "FEWEST_IN_GROUPS", 2)
+    expert_specs.groups_spec.cache_clear()
     yield
-    specs.groups_spec.cache_clear()
+    expert_specs.groups_spec.cache_clear()
 
 
 def test_grids_are_refined_while_forecasts_wait(coarse):

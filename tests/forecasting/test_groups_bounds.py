@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from contract.makers import kind_behind, row_of
 from fullswap import Forecaster, Recalibrator
-from fullswap.forecasting.specs import groups_spec
+from fullswap.forecasting.expert_specs import groups_spec
 from fullswap.online.kinds import kind_of
 from fullswap.theorems.groups import (
     ADVICE_PRIOR,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract.makers import column, kind_behind, point_columns, row_of
-from fullswap.forecasting import Recalibrator, specs
+from fullswap.forecasting import Recalibrator, expert_specs
 from fullswap.kernels.columns import LEVEL
 from fullswap.kernels.experts import AWAKE_LOSS, WEIGHT, experts_parts
 from fullswap.online.lattices import Lattice
@@ -389,10 +389,10 @@ def small_levels(monkeypatch):
     """Grids that are refined early: the real ones take millions of events."""
     lattices = tuple(Lattice("tapered", 2**k) for k in range(2, 6))
     levels = lattices, (0.0, 100.0, 500.0, 2000.0)
-    monkeypatch.setattr(specs, "_experts_levels", lambda: levels)
-    specs.experts_spec.cache_clear()
+    monkeypatch.setattr(expert_specs, "_experts_levels", lambda: levels)
+    expert_specs.experts_spec.cache_clear()
     yield
-    specs.experts_spec.cache_clear()
+    expert_specs.experts_spec.cache_clear()
 
 
 def test_unknown_horizon_refines_the_grid(small_levels):

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from contract.makers import kind_behind, row_of
 from fullswap.forecasting import Recalibrator
-from fullswap.forecasting.specs import experts_spec
+from fullswap.forecasting.expert_specs import experts_spec
 from fullswap.kernels import experts as kernel
 from fullswap.kernels import logistic
 from fullswap.kernels.columns import (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fullswap.forecasting.expert_specs import groups_spec
 from fullswap.forecasting.groups import context_in_groups
-from fullswap.forecasting.specs import groups_spec
 from fullswap.kernels import experts_groups as kernel
 from fullswap.kernels import group_advice
 from fullswap.kernels.columns import CROWD, LOST, NEXT_ID, OVERLAP

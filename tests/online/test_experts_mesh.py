@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fullswap.forecasting.specs import experts_spec
+from fullswap.forecasting.expert_specs import experts_spec
 from fullswap.kernels import experts_mesh as mesh
 from fullswap.kernels import logistic
 from fullswap.kernels.columns import (

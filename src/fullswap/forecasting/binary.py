@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fullswap.base import checks
+from fullswap.forecasting.expert_specs import groups_spec
 from fullswap.forecasting.groups import GroupNames
 from fullswap.forecasting.inputs import binary_outcome, binary_outcomes
-from fullswap.forecasting.specs import groups_spec, line_spec
+from fullswap.forecasting.specs import line_spec
 from fullswap.forecasting.without_models import WithoutModels
 from fullswap.grids.steps import steps_of
 from fullswap.online.spec import FEEDBACK

@@ -15,6 +15,7 @@ from fullswap.base.records import Record
 from fullswap.forecasting.class_specs import classwise_spec, is_classwise
 from fullswap.forecasting.classes import OfClasses
 from fullswap.forecasting.contexts import are_many, context_of, contexts_of, event_of
+from fullswap.forecasting.expert_specs import experts_spec, groups_spec
 from fullswap.forecasting.groups import GroupNames
 from fullswap.forecasting.inputs import (
     binary_outcome,
@@ -24,7 +25,6 @@ from fullswap.forecasting.inputs import (
     labels_of,
 )
 from fullswap.forecasting.running import Answers
-from fullswap.forecasting.specs import experts_spec, groups_spec
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import LEVEL
 from fullswap.online.loop import peek_events, record_of

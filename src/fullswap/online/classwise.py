@@ -14,18 +14,17 @@ from fullswap.base import checks
 from fullswap.base.draws import Words
 from fullswap.base.protocols import Points, Vector
 from fullswap.base.records import Record
-from fullswap.certificates import Quantity
 from fullswap.kernels import classes_advice as advice
 from fullswap.kernels import classwise as kernel
 from fullswap.kernels.coherent import solver_room
-from fullswap.kernels.columns import HEAD, MASS, NEXT_ID, OVERLAP, REPEATS, ROUNDING_MOST
+from fullswap.kernels.columns import HEAD, MASS, NEXT_ID, OVERLAP, REPEATS
 from fullswap.kernels.events import Layout
-from fullswap.kernels.experts import AWAKE_LOSS, EXPERT_LOSS
 from fullswap.kernels.philox import UNIT, uniform
 from fullswap.online.claims import Claim
-from fullswap.online.classwise_checks import check_classwise, check_play, rest_of, top_of
+from fullswap.online.classwise_checks import check_classwise, check_play
+from fullswap.online.classwise_claims import classwise_claims
 from fullswap.online.classwise_plays import grown_play
-from fullswap.online.expert_rows import SILENT, ExpertRows
+from fullswap.online.expert_rows import ExpertRows
 from fullswap.online.kind import MEAN_SLACK, Play
 from fullswap.online.spec import Spec
 from fullswap.theorems import LEDGER
@@ -33,25 +32,11 @@ from fullswap.theorems.classwise import (
     ALL_PRIOR,
     OWN_PRIOR,
     PART_PRIOR,
-    ClasswiseExcess,
     draw_cost,
     widths_of,
 )
 from fullswap.theorems.classwise import (
     Classwise as Bins,
-)
-
-SOFT = (
-    "Errors are averages in {bins} soft bins of every class, squared and summed over classes. "
-    "Whole vectors of so many classes are not calibrated: nobody could promise that [FGMS25; P25]."
-)
-SEEN = (
-    "Hard bins are not safe from somebody who sees a vector before the outcome [O85]: for these, "
-    "drawn=True."
-)
-HARD = SOFT.replace("in {bins} soft bins of", "at {bins} values of")
-ROUNDED = (
-    "What is issued has every class on its grid, so it sums to 1 on average only; `mean` sums to 1."
 )
 
 
@@ -131,14 +116,15 @@ class Classwise(ExpertRows):
         more = np.zeros(kernel.TOTALS - 2)
         return np.concatenate((more, self._blank_mix(), self._beliefs.ravel()))
 
-    def _totals(self, row: Vector) -> Vector:
+    def totals(self, row: Vector) -> Vector:
+        """Losses and what the solver left."""
         return row[HEAD : HEAD + kernel.TOTALS]
 
     def _mix(self, row: Vector) -> tuple[Vector, Vector]:
         """Losses of advice and play (2,), and mix (3, M): views."""
         begin = HEAD + kernel.TOTALS
         mix = row[begin : begin + 3 * self.experts].reshape(3, self.experts)
-        return self._totals(row)[:2], mix
+        return self.totals(row)[:2], mix
 
     def bins(self, row: Vector) -> Points:
         """Columns of the bins, (BIN_COLUMNS, K, n): a view."""
@@ -329,76 +315,21 @@ class Classwise(ExpertRows):
         """By the ledger; nothing is known in advance where outcomes come late."""
         if waiting:
             return math.inf
-        premises = Bins(mass, self.spec.classes, self._given, 0.0, rounding, self.spec.drawn)
+        premises = Bins(mass, self.spec.classes, self.knots, 0.0, rounding, self.spec.drawn)
         return LEDGER["classwise calibration"].bound(premises)
 
     @cached_property
-    def _given(self) -> tuple[float, ...]:
+    def knots(self) -> tuple[float, ...]:
+        """The nodes, as theorems take them."""
         return tuple(self.nodes.tolist())
 
     def left_over(self, row: Vector) -> float:
         """Σg·ρ: what the solver of vectors left."""
-        return float(self._totals(row)[kernel.GAPS])
+        return float(self.totals(row)[kernel.GAPS])
 
     def claims(self, row: Vector) -> list[Claim]:
         """Class-wise first, then top-label, then excess Brier scores."""
-        spec, mass, late = self.spec, float(row[MASS]), self.waiting(row)
-        totals, most = self._totals(row), float(row[ROUNDING_MOST])
-        gaps, paid = float(totals[kernel.GAPS]), float(totals[kernel.PAID])
-        played = float(totals[kernel.PLAYED_LOSS])
-        (top, top_noise), (rest, _), (whole, noise) = self._errors(row)
-        premises = Bins(mass, spec.classes, self._given, gaps, most, spec.drawn)
-        known = [
-            math.inf if late else LEDGER[name].bound(premises)
-            for name in ("classwise calibration", "top-label calibration")
-        ]
-        sentences = (HARD, ROUNDED) if spec.drawn else (SOFT, SEEN)
-        about = " ".join(sentences).format(bins=len(self.nodes))
-        # cut off at what is trivial, but for draws: there the smaller number of each run would on
-        # average be no bound
-        limit, top_limit = (math.inf, math.inf) if spec.drawn else (played, mass)
-        claims = [
-            Claim(
-                Quantity.CLASSWISE_ERROR, whole, known[0], min(whole + paid, limit),
-                "classwise calibration", in_order=True, noise=noise, about=about,
-            ),
-            Claim(
-                Quantity.TOP_LABEL_ERROR, top, known[1], min(top + rest + paid, top_limit),
-                "top-label calibration", in_order=True, noise=top_noise, largest=1.0,
-            ),
-        ]  # fmt: skip
-        losses, mix = self._mix(row)
-        for m, name in enumerate(self.names):
-            gained = float(mix[AWAKE_LOSS, m] - mix[EXPERT_LOSS, m])
-            against = ClasswiseExcess(
-                mass, spec.classes, self._given, float(self.prior[m]), gaps, most, spec.drawn
-            )
-            result = "classwise keeps the skill"
-            excess = played - float(losses[kernel.ADVICE_LOSS]) + gained
-            claims.append(
-                Claim(
-                    Quantity.EXCESS_BRIER,
-                    excess,
-                    math.inf if late else LEDGER[result].bound(against),
-                    min(excess + paid, limit),
-                    result,
-                    in_order=True,
-                    against=name,
-                    brier=played,
-                    about=SILENT if spec.models > 1 else "",
-                )
-            )
-        return claims
-
-    def _errors(self, row: Vector) -> tuple[tuple[float, float], ...]:
-        """ΣR²/W and what chance would show: declared, the rest, both together."""
-        top, rest = top_of(self.bins(row)), rest_of(self.bins(row))
-        found = []
-        for weight, error, chance in (top, rest, top + rest):
-            safe = np.where(weight > 0, weight, 1.0)
-            square = np.where(weight > 0, np.square(error) / safe, 0.0)
-            found.append((float(square.sum()), float((chance / safe).sum())))
-        return tuple(found)
+        return classwise_claims(self, row)
 
     def _check_claims(self, row: Vector) -> None:
         """The same in advance: what learning costs is bounded in each run, drawn or not."""
