@@ -13,7 +13,7 @@ import pytest
 
 from fullswap import Bank, Forecaster, Recalibrator
 from fullswap.replay import ReplaySettings, follow_file, replay_file
-from fullswap.replay.by_group import GroupBins, Numbered
+from fullswap.replay.group_bins import GroupBins, Numbered
 from tests.replay.made import made_log, read_csv
 
 ROLES = {"y": ["rained"], "p": ["p"], "time": "at", "groups": ["station", "band"]}
@@ -180,7 +180,7 @@ def test_bins_of_groups_are_those_of_their_rows_alone():
     numbered, bins = Numbered(), GroupBins()
     for part in (slice(0, 100), slice(100, 300)):
         bins.add(y[part] + 0.0, p[part], w[part], numbered.joined(names[part]))
-    table = bins.table(len(numbered.names))
+    table = bins.errors(len(numbered.names))
     for k, name in enumerate(numbered.names):
         own = [t for t in range(300) if (k == 0 or name in names[t]) and not np.isnan(p[t])]
         off = noise = 0.0
@@ -190,8 +190,9 @@ def test_bins_of_groups_are_those_of_their_rows_alone():
                 gap = sum(w[t] * (p[t] - y[t]) for t in cell)
                 off += gap**2 / sum(w[cell])
                 noise += sum(w[t] ** 2 * p[t] * (1 - p[t]) for t in cell) / sum(w[cell])
-        assert table[:4, k] == pytest.approx([len(own), sum(w[own]), off, noise])
-        assert noise < table[4, k] < 2 * noise  # some sixty bins
+        found = [column[k] for column in table]
+        assert found[:5] == pytest.approx([len(own), len(own), sum(w[own]), off, noise])
+        assert noise < table.high[k] < 2 * noise  # some sixty bins
 
 
 PARCELS = {"y": ["late"], "p": ["p"], "groups": ["region"]}
@@ -212,7 +213,7 @@ def test_a_model_that_is_right_on_average_and_wrong_in_groups_is_told_so(tmp_pat
     found = replay_file(path, PARCELS, ReplaySettings())
     assert not found.before.verdict.startswith("miscalibrated")
     worst = max(found.groups.rows, key=lambda row: row.excess_before)
-    said = f"but not in 2 of 2 groups: {worst.name} {100 * worst.before:.1f} -> "
+    said = f"but not in 2 of 2 groups; the worst before: {worst.name} {100 * worst.before:.1f} -> "
     assert said in found.sentence and "Telling the groups helps." in found.sentence
     assert "luck" not in found.sentence
     assert json.loads(found.to_json())["sentence"] == found.sentence
@@ -223,7 +224,7 @@ def test_a_model_that_is_right_on_average_and_wrong_in_groups_is_told_so(tmp_pat
 
 def test_a_model_that_is_right_in_groups_too_is_not_blamed(tmp_path):
     found = replay_file(parcels(tmp_path / "log.csv", 3_000, 0.0), PARCELS, ReplaySettings())
-    assert "None of 2 groups was clearly off; the worst: region=" in found.sentence
+    assert "None of 2 groups was clearly off; the worst before: region=" in found.sentence
     assert "Telling the groups" not in found.sentence
 
 

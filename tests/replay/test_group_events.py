@@ -1,0 +1,146 @@
+"""Groups of a replayed log whose events have several forecasts each: every event counts once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fullswap.replay import ReplaySettings, replay_file
+from fullswap.replay.group_bins import GroupBins, Numbered
+
+ROLES = {"y": ["won"], "p": ["p"], "groups": ["league"], "event": ["match"]}
+
+
+def matches(path, events, rows, seed=0, shift=0.0, start=0, blank=()):
+    """Matches of 8 leagues with so many equal forecasts each, right but for ``shift``."""
+    rng = np.random.default_rng(seed)
+    lines = ["match,league,p,won"]
+    for k in range(events):
+        p, u, league = 0.1 + 0.8 * rng.random(), rng.random(), rng.integers(8)
+        won = "" if k in blank else int(u < p + shift)
+        lines += [f"m{k},L{league},{p:.4f},{won}"] * rows
+    path.write_text("\n".join([lines[0], *lines[1 + start :]]) + "\n")
+    return path
+
+
+def row_of(found, name):
+    return next(row for row in found.groups.rows if row.name == name)
+
+
+def test_a_right_model_is_not_blamed_where_forecasts_share_their_outcome(tmp_path):
+    for seed in range(4):
+        path = matches(tmp_path / "log.csv", 400, 10, seed)
+        found = replay_file(path, ROLES, ReplaySettings())
+        assert "None of 8 groups was clearly off" in found.sentence
+        everybody, certificate = row_of(found, "everybody"), found.certificate
+        assert everybody.rounds == 4000 and everybody.events == certificate.events == 400
+        assert everybody.mass == pytest.approx(certificate.mass)
+        # in bins of 1/64, some of which hold two of the values that are issued
+        assert everybody.points_noise == pytest.approx(certificate.points_noise, rel=0.01)
+
+
+def test_a_wrong_model_is_found_where_forecasts_share_their_outcome(tmp_path):
+    path = matches(tmp_path / "log.csv", 6000, 2, 1, 0.25)
+    found = replay_file(path, ROLES, ReplaySettings())
+    assert "in 8 of 8 groups" in found.sentence
+
+
+def test_everybody_shows_what_the_certificate_says_of_chance(tmp_path):
+    path = matches(tmp_path / "log.csv", 150, 4)
+    found = replay_file(path, ROLES, ReplaySettings(step=0.1))
+    everybody = row_of(found, "everybody")
+    assert everybody.points == pytest.approx(found.certificate.points)
+    # each event says one thing, and every issued value has a bin of its own
+    assert everybody.points_noise == pytest.approx(found.certificate.points_noise)
+    lines = found.groups.lines()
+    assert lines[1].split()[:3] == ["group", "forecasts", "events"]
+    assert next(line for line in lines if line.startswith("everybody")).split()[1:3] == [
+        "600",
+        "150",
+    ]
+
+
+@pytest.mark.parametrize("chunk", [7, 100, None])
+def test_parts_of_a_log_cut_no_event_in_two(tmp_path, chunk):
+    path = matches(tmp_path / "log.csv", 40, 5)
+    whole = replay_file(path, ROLES, ReplaySettings()).groups.to_dict()
+    cut = replay_file(path, ROLES, ReplaySettings(), chunk=chunk).groups.to_dict()
+    assert cut == whole
+
+
+def test_events_that_waited_count_once_when_their_outcomes_come(tmp_path):
+    path, state = tmp_path / "log.csv", tmp_path / "s"
+    replay_file(matches(path, 30, 4, blank=(3, 28)), ROLES, ReplaySettings(), state=state)
+    found = replay_file(matches(path, 30, 4), ROLES, ReplaySettings(), state=state)
+    everybody = row_of(found, "everybody")
+    assert (everybody.rounds, everybody.events, everybody.all_rounds) == (8, 2, 120)
+    assert everybody.mass == pytest.approx(2)
+
+
+def test_the_error_over_time_of_keys_counts_events_once(tmp_path):
+    path = matches(tmp_path / "log.csv", 300, 6)
+    roles = {**ROLES, "groups": [], "key": "league"}
+    found = replay_file(path, roles, ReplaySettings(step=0.1))
+    parts = [c for c in found.certificates.values() if c.mass]
+    assert sum(c.mass for c in parts) == pytest.approx(300)
+    # one record of all keys: as many bins as one stream has values
+    bins = GroupBins()
+    rng = np.random.default_rng(0)
+    p, y = rng.random(300).round(1), (rng.random(300) < 0.5) + 0.0
+    bins.add(y, p, None)
+    alone = bins.everybody()
+    again = GroupBins()
+    again.add(y.repeat(6), p.repeat(6), None, None, np.arange(300).repeat(6))
+    assert again.everybody() == pytest.approx(alone)
+    assert 0.5 < found.history.noise[-1] / alone[1] < 1.5
+
+
+def test_equal_forecasts_of_an_event_are_as_one():
+    rng = np.random.default_rng(2)
+    p, y, w = rng.random(200), (rng.random(200) < 0.4) + 0.0, rng.random(200)
+    names = [[f"g{k}"] for k in rng.integers(0, 3, 200)]
+    once, often = GroupBins(), GroupBins()
+    once.add(y, p, w, Numbered().joined(names))
+    numbered, events = Numbered(), np.arange(200).repeat(7)
+    several = [name for name in names for _ in range(7)]
+    order = rng.permutation(1400)
+    for part in np.array_split(order, 5):
+        joined = numbered.joined([several[k] for k in part.tolist()])
+        often.add(y.repeat(7)[part], p.repeat(7)[part], w.repeat(7)[part], joined, events[part])
+    places = [numbered.names.index(name) for name in ("everybody", *dict.fromkeys(n for n, in names))]
+    for one, more in zip(once.errors(4)[1:], often.errors(4)[1:], strict=True):
+        assert more[places] == pytest.approx(one)
+    assert often.excess(4)[places] == pytest.approx(once.excess(4))
+    assert [values[places].tolist() for values in often.outcomes()] == [
+        pytest.approx(values.tolist()) for values in once.outcomes()
+    ]
+
+
+def test_right_forecasts_that_move_are_hardly_ever_clearly_off():
+    """A game minute by minute: gaps in all bins that an event goes through are alike."""
+    rng, wrong, high = np.random.default_rng(6), 0, 0
+    for _ in range(150):
+        score = rng.normal(size=(150, 30)).cumsum(axis=1)
+        left = np.sqrt(np.arange(30, 0, -1.0))
+        before = np.concatenate([np.zeros((150, 1)), score[:, :-1]], axis=1)
+        p = np.vectorize(lambda z: 0.5 * math.erfc(-z / math.sqrt(2)))(before / left)
+        y = (score[:, -1] > 0).repeat(30) + 0.0
+        names = [[f"g{k % 3}"] for k in range(150) for _ in range(30)]
+        bins = GroupBins()
+        bins.add(y, p.ravel(), None, Numbered().joined(names), np.arange(150).repeat(30))
+        wrong += (bins.excess(4) > 1).any()
+        errors = bins.errors(4)
+        high += errors.squares[0] > errors.high[0]
+    assert wrong <= 3
+    assert high <= 15  # about one in twenty
+
+
+def test_six_events_prove_nothing_however_often_they_are_forecast(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = [f"m{k},{'ab'[k % 5 == 0]},0.4,{int(k % 5 == 0 or k % 3 == 0)}" for k in range(30)]
+    lines = [row for row in rows for _ in range(10)]
+    path.write_text("\n".join(["match,league,p,won", *lines]) + "\n")
+    found = replay_file(path, ROLES, ReplaySettings())
+    assert not any("Is this column known" in note for note in found.notes)
