@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from fullswap import Recalibrator
 from fullswap.replay import ReplaySettings, replay_file
 from fullswap.replay.group_bins import GroupBins, Numbered
 
@@ -144,3 +145,19 @@ def test_six_events_prove_nothing_however_often_they_are_forecast(tmp_path):
     path.write_text("\n".join(["match,league,p,won", *lines]) + "\n")
     found = replay_file(path, ROLES, ReplaySettings())
     assert not any("Is this column known" in note for note in found.notes)
+
+
+def test_the_certificate_of_a_group_counts_events():
+    forecaster = Recalibrator(groups=["a"], seed=0)
+    events = np.arange(40).repeat(5)
+    p, y = np.full(200, 0.5), (np.arange(40) % 2).repeat(5)
+    groups = [["a"] if k < 20 else [] for k in events]
+    forecaster.run(p, y, event=events, groups=groups)
+    words = str(forecaster.certificate(group="a"))
+    assert words.startswith("100 forecasts in group a that make 20 events (every event counts once)")
+    assert "Sums (events × points²" in words
+    weighted = Recalibrator(groups=["a"], seed=0)
+    weight = np.where(events == 3, 0.5, 1.0)
+    weighted.run(p, y, event=events, groups=groups, sample_weight=weight)
+    words = str(weighted.certificate(group="a"))
+    assert words.startswith("100 forecasts in group a of total weight 19.5")

@@ -268,3 +268,32 @@ def test_a_group_made_from_the_outcome_is_asked_about(tmp_path):
         "group region=b: all of 100 happened; group region=a: none of 200 happened. Is this column "
         "known before the outcome?" in found.notes
     )
+
+
+def test_groups_without_events_in_this_call_are_not_counted(tmp_path):
+    state = tmp_path / "s"
+    first = parcels(tmp_path / "a.csv", 400, 0.0)
+    replay_file(first, PARCELS, ReplaySettings(), state=state)
+    more = parcels(tmp_path / "b.csv", 300, 0.0, seed=1, region=("north", "west"))
+    found = replay_file(more, PARCELS, ReplaySettings(), state=state)
+    assert len(found.groups) == 4 and "None of 2 groups was clearly off" in found.sentence
+    assert "Errors of 2 groups and of everybody" in found.to_html()
+
+
+def test_the_table_says_how_it_differs_from_the_sentence(tmp_path):
+    found = replay_file(parcels(tmp_path / "log.csv", 500), PARCELS, ReplaySettings())
+    text = "\n".join(found.groups.lines())
+    assert "larger than the average error at the top" in text
+    assert "Sorted by after" in text and "the worst before: region=" in found.sentence
+
+
+def test_a_column_of_groups_is_not_quietly_replaced_as_the_model(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "log.csv"
+    rows = [f"{rng.integers(1, 9) / 10},{w:.3f},{int(w < 0.5)}" for w in rng.random(60)]
+    path.write_text("\n".join(["p,w,won", *rows]) + "\n")
+    with pytest.raises(ValueError, match="groups must not be the only column .* got p: give p='p'"):
+        replay_file(path, {"groups": ["p"]}, ReplaySettings())
+    for p in ("p", "w", "none"):
+        found = replay_file(path, {"groups": ["p"], "p": [p]}, ReplaySettings())
+        assert len(found.groups) > 3
