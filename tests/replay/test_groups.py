@@ -180,7 +180,7 @@ def test_bins_of_groups_are_those_of_their_rows_alone():
     numbered, bins = Numbered(), GroupBins()
     for part in (slice(0, 100), slice(100, 300)):
         bins.add(y[part] + 0.0, p[part], w[part], numbered.joined(names[part]))
-    table = bins.errors(len(numbered.names))
+    errors = bins.errors(len(numbered.names))
     for k, name in enumerate(numbered.names):
         own = [t for t in range(300) if (k == 0 or name in names[t]) and not np.isnan(p[t])]
         off = noise = 0.0
@@ -190,9 +190,10 @@ def test_bins_of_groups_are_those_of_their_rows_alone():
                 gap = sum(w[t] * (p[t] - y[t]) for t in cell)
                 off += gap**2 / sum(w[cell])
                 noise += sum(w[t] ** 2 * p[t] * (1 - p[t]) for t in cell) / sum(w[cell])
-        found = [column[k] for column in table]
-        assert found[:5] == pytest.approx([len(own), len(own), sum(w[own]), off, noise])
-        assert noise < table.high[k] < 2 * noise  # some sixty bins
+        found = errors[k]
+        assert found.rounds == found.events == len(own)
+        assert [found.mass, found.squares, found.noise] == pytest.approx([sum(w[own]), off, noise])
+        assert noise < found.high < 2 * noise  # some sixty bins
 
 
 PARCELS = {"y": ["late"], "p": ["p"], "groups": ["region"]}
@@ -237,7 +238,7 @@ def test_right_forecasts_are_hardly_ever_clearly_off(weight, rare):
         y, names = (rng.random(600) < p) + 0.0, [[f"g{k}"] for k in rng.integers(0, 8, 600)]
         numbered, bins = Numbered(), GroupBins()
         bins.add(y, p, weight * rng.random(600), numbered.joined(names))
-        wrong += (bins.excess(len(numbered.names)) > 1).any()
+        wrong += any(error.excess > 1 for error in bins.errors(len(numbered.names)))
     assert wrong <= 3
 
 
@@ -283,7 +284,7 @@ def test_groups_without_events_in_this_call_are_not_counted(tmp_path):
 def test_the_table_says_how_it_differs_from_the_sentence(tmp_path):
     found = replay_file(parcels(tmp_path / "log.csv", 500), PARCELS, ReplaySettings())
     text = "\n".join(found.groups.lines())
-    assert "larger than the average error at the top" in text
+    assert "it exceeds the average error at the top" in text
     assert "Sorted by after" in text and "the worst before: region=" in found.sentence
 
 

@@ -24,8 +24,9 @@ VAIN = 1 - 1e-12
 """Nobody can be further off: a limit of as much says nothing."""
 HEADS = ("group", "forecasts", "said", "happened", "off", "chance", "after the fact", "guaranteed")
 NOTES = (
-    "In percentage points; off: in root mean square, and what chance alone would show beside it (at "
-    "most, where weights differ or events have several forecasts); after the fact and guaranteed: at most so far off.",
+    "In percentage points; off: in root mean square, and what chance alone would show beside it "
+    "(at most, where weights differ or events have several forecasts); after the fact and "
+    "guaranteed: at most so far off.",
     "Sorted by how little chance explains, those least explained first.",
 )
 
@@ -148,9 +149,9 @@ class GroupTable:
         names = [str if texts[str(row.name)] == 1 else repr for row in self.rows]  # 1 is not "1"
         return [
             [
-                shown(row.name), f"{row.rounds:,}", shown_points(row.said), shown_points(row.happened),
-                shown_points(row.points), shown_points(row.points_noise),
-                shown_limit(row.points_after_the_fact), shown_limit(row.points_guaranteed),
+                shown(row.name), f"{row.rounds:,}",
+                *map(shown_points, (row.said, row.happened, row.points, row.points_noise)),
+                *map(shown_limit, (row.points_after_the_fact, row.points_guaranteed)),
             ]
             for row, shown in zip(self.rows, names, strict=True)
         ]  # fmt: skip

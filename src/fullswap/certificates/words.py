@@ -287,7 +287,8 @@ def _sums(c: Certificate) -> str:
 def _unit(c: Certificate) -> str:
     """How sums and points go together."""
     counts = "events" if c.events is not None or c.once else "forecasts"
-    if not c.once and abs((c.mass or 0.0) - (c.rounds if c.events is None else c.events)) > 1e-6 * (c.mass or 0.0):
+    mass, whole = c.mass or 0.0, c.rounds if c.events is None else c.events
+    if not c.once and abs(mass - whole) > 1e-6 * mass:
         counts = "weight"
     if c.quantity == Quantity.KL_CALIBRATION_ERROR:
         return f"in nats, at least 2 × {counts} × points²"

@@ -22,8 +22,8 @@ READING = (
 BEFORE = ", the cross how far those of the model were"
 TABLE = (
     "In points, root mean square: how far off forecasts were, each time beside what chance alone "
-    "would show, and at most how far they {promised}. Groups come first where chance explains least "
-    "of the error{after}."
+    "would show, and at most how far they {promised}. Groups come first where chance explains "
+    "least of the error{after}."
 )
 
 
@@ -60,7 +60,8 @@ def groups_of(changes: Any, palette: Palette) -> Groups:
     rows = [(name, cells) for name, *cells in map(changes.cells, shown)]
     labels = [f"Chance {heads[k - 1].lower()}" if head == "Chance" else head
               for k, head in enumerate(heads)][1:]  # fmt: skip
-    reading = TABLE.format(promised=words, after=after) + (f" {changes.so_far}." if changes.goes_on else "")
+    reading = TABLE.format(promised=words, after=after)
+    reading += f" {changes.so_far}." if changes.goes_on else ""
     return Groups(picture, heads, labels, rows, reading, left)
 
 
@@ -68,6 +69,7 @@ def _label(changes: Any) -> str:
     """The picture in a sentence."""
     worst = changes.rows[0]
     return (
-        f"Errors of {counted(len(changes.measured), 'group')} and of everybody; first {worst.name}: "
-        f"{points(worst.points)}, where chance alone would show {points(worst.points_noise)}."
+        f"Errors of {counted(len(changes.measured), 'group')} and of everybody; first "
+        f"{worst.name}: {points(worst.points)}, where chance alone would show "
+        f"{points(worst.points_noise)}."
     )

@@ -85,9 +85,9 @@ def memberships_of(groups: Any, events: int, known: Sequence[Any] | None = None)
     groups
         One of: a sequence of names for each event (or None, or one name: outside lists a tuple is
         a sequence of names, within them it is a name); a frame or dict of columns, where each row
-        belongs to ``"column=value"`` for every column, as `group_name` writes it (3.0 is written 3);
-        an array or sparse matrix of 0 and 1, shape (T, G). None, NaN and the empty text stand for
-        no group, in columns blank texts too.
+        belongs to ``"column=value"`` for every column, as `group_name` writes it (3.0 is 3); an
+        array or sparse matrix of 0 and 1, shape (T, G). None, NaN and the empty text stand for no
+        group, in columns blank texts too.
     events
         How many events there are (T).
     known

@@ -89,9 +89,7 @@ def chance_of(cells: Cells, bins: Bins, draws: int | None = None, seed: int = 0)
     return Chance(float(np.median(errors)), high, (1 + larger) / (1 + draws), draws)
 
 
-def high_squares(
-    forecast: Vector, trials: Vector, mean: Vector, more: float = 0.0
-) -> float:
+def high_squares(forecast: Vector, trials: Vector, mean: Vector, more: float = 0.0) -> float:
     """Sum of squared gaps Σ W·(p − ȳ)² that 19 of 20 calibrated forecasters stay below.
 
     Approximate, and without draws: the quantile of a multiple of χ² whose mean and variance are

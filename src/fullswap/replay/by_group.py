@@ -15,14 +15,13 @@ from fullswap.certificates.by_group import (
     shown_points,
 )
 from fullswap.checking.export import table_lines
-from fullswap.replay.group_bins import GroupBins, GroupErrors
+from fullswap.replay.group_bins import GroupBins, GroupError
 
 MOST_LISTED = 10
 """Groups that are listed; the rest are counted, and everybody is always there."""
-
-AVERAGE = "Root mean square weighs large errors more: it is larger than the average error at the top."
+AVERAGE = "Root mean square weighs large errors more: it exceeds the average error at the top."
 """Why everybody's number is another one than in the first sentence of a replay."""
-SORTED = "Sorted by after beside its chance; the first sentence names the group that was worst before."
+SORTED = "Sorted by after beside its chance; the group that was worst before is named at the top."
 
 
 @dataclass(frozen=True)
@@ -120,12 +119,13 @@ class GroupChanges:
 
     def cells(self, row: GroupChange) -> list[str]:
         """A row of the table, in percentage points."""
-        before = [shown_points(row.before), shown_points(row.before_noise)] if self._with_model else []
-        after = shown_points(row.points), shown_points(row.points_noise)
+        pairs = [(row.before, row.before_noise)] if self._with_model else []
+        pairs.append((row.points, row.points_noise))
+        errors = [shown_points(share) for pair in pairs for share in pair]
         most = row.points_guaranteed if self.in_advance else row.points_after_the_fact
         so_far = [f"{row.all_rounds:,}"] if self.goes_on else []
         events = ["–" if row.events is None else f"{row.events:,}"] if self._with_events else []
-        return [str(row.name), f"{row.rounds:,}", *events, *before, *after, shown_limit(most), *so_far]
+        return [str(row.name), f"{row.rounds:,}", *events, *errors, shown_limit(most), *so_far]
 
     def lines(self) -> list[str]:
         """A table as text."""
@@ -159,29 +159,26 @@ def changes_of(
     Groups of earlier calls alone are there as well, without a row of this one.
     """
     held = {name: list[GroupRow]() for name in names} | rows_by_name(tables)
-    earlier = None if before is None else before.errors(len(held))
-    earlier_excess = None if before is None else before.excess(len(held))
-    after_errors, excess = after.errors(len(held)), after.excess(len(held))
+    nothing = [GroupError()] * len(held)
+    earlier = nothing if before is None else before.errors(len(held))
     rows = []
-    for k, (name, own) in enumerate(held.items()):
-        now = GroupErrors(*(float(column[k]) for column in after_errors))
-        was = None if earlier is None else GroupErrors(*(float(column[k]) for column in earlier))
+    for (name, own), was, now in zip(held.items(), earlier, after.errors(len(held)), strict=True):
         rows.append(GroupChange(
             name=name,
-            rounds=int(now.rounds),
-            events=int(now.events),
+            rounds=now.rounds,
+            events=now.events,
             mass=now.mass,
-            before=None if was is None else _root(was.squares, was.mass),
-            before_noise=None if was is None else _root(was.noise, was.mass),
+            before=_root(was.squares, was.mass),
+            before_noise=_root(was.noise, was.mass),
             points=_root(now.squares, now.mass),
             points_noise=_root(now.noise, now.mass),
             points_after_the_fact=_together(own, "after_the_fact"),
             points_guaranteed=_together(own, "guaranteed"),
             beyond_chance=beyond_chance(now.squares, now.noise, now.mass),
             points_high=_root(now.high, now.mass),
-            all_rounds=sum(row.rounds for row in own) if own else int(now.rounds),
-            excess_before=float(earlier_excess[k]) if was is not None and was.mass else None,
-            excess=float(excess[k]) if now.mass else None,
+            all_rounds=sum(row.rounds for row in own) if own else now.rounds,
+            excess_before=was.excess if was.mass else None,
+            excess=now.excess if now.mass else None,
         ))  # fmt: skip
     return GroupChanges(tuple(sorted(rows, key=lambda row: -row.beyond_chance)))
 

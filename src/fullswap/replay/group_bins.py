@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullswap.base.protocols import Indices, Vector
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.certificates import EVERYBODY
 from fullswap.inputs.memberships import Memberships, memberships_of
 from fullswap.metrics.chance import high_squares
@@ -45,21 +46,24 @@ class Numbered:
         return Memberships(tuple(self.names), starts, members)
 
 
-class GroupErrors(NamedTuple):
-    """Of every group, each of shape (groups,)."""
+@dataclass(frozen=True)
+class GroupError:
+    """How far off forecasts are in one group; nothing was counted where ``mass`` is 0."""
 
-    rounds: Vector
+    rounds: int = 0
     """Forecasts with an outcome."""
-    events: Vector
+    events: int = 0
     """Their events."""
-    mass: Vector
+    mass: float = 0.0
     """Their total weight; where events have names, an event has its weight once."""
-    squares: Vector
+    squares: float = 0.0
     """Squared error, as a sum over events."""
-    noise: Vector
+    noise: float = 0.0
     """What chance alone would show of it, on average."""
-    high: Vector
+    high: float = 0.0
     """What 19 of 20 right forecasters would show at most."""
+    excess: float = -math.inf
+    """The squared error beyond chance, over what is clearly too much; above 1: clearly off."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class _Cells:
     happened: Vector
     """Σ of these parts times outcomes."""
 
-    @property
+    @cached_property
     def spread(self) -> Vector:
         """Variance of ``happened``: all these forecasts come true, or none."""
         own: Vector = self.said * (self.share - self.said)
@@ -90,27 +94,25 @@ class _Cells:
         columns = self.rounds, ones, self.share, self.said, self.happened, self.spread
         return _summed(self.place, columns, groups)
 
-    def events(self, groups: int) -> Vector:
-        """Events of every group."""
-        many = int(self.event.max(initial=0)) + 1
-        pairs = np.unique(self.place // BINS * many + self.event)
-        return np.bincount(pairs // many, minlength=groups).astype(np.float64)
+    def within(self, group: int) -> slice:
+        """The cells of one group."""
+        begin, end = np.searchsorted(self.place, [group * BINS, (group + 1) * BINS]).tolist()
+        return slice(begin, end)
 
-    def shared(self, group: int, held: Vector) -> NDArray[np.float64] | None:
-        """What chance shows of a group in every two bins, at most; None if events have one bin.
+    def events(self, group: int) -> int:
+        """How many events have forecasts in a group."""
+        return len(np.unique(self.event[self.within(group)]))
 
-        ``held``: the weight in each of its bins.
-        """
+    def shared(self, group: int, mass: Vector) -> Points:
+        """What chance shows in every two bins of a group, at most; ``mass`` is that of the bins."""
         from scipy.sparse import csr_array
 
-        begin, end = np.searchsorted(self.place, [group * BINS, (group + 1) * BINS])
-        bins = self.place[begin:end] - group * BINS
-        events, rows = np.unique(self.event[begin:end], return_inverse=True)
-        if len(events) == len(bins):
-            return None
-        gaps = np.sqrt(np.maximum(self.spread[begin:end], 0.0) / held[bins])
+        own = self.within(group)
+        bins = self.place[own] - group * BINS
+        events, rows = np.unique(self.event[own], return_inverse=True)
+        gaps = np.sqrt(np.maximum(self.spread[own], 0.0) / np.where(mass > 0, mass, 1.0)[bins])
         table = csr_array((gaps, (rows, bins)), shape=(len(events), BINS))
-        found: NDArray[np.float64] = (table.T @ table).toarray()
+        found: Points = (table.T @ table).toarray()
         return found
 
 
@@ -181,21 +183,12 @@ class GroupBins:
 
     # --- answers --------------------------------------------------------------------------------
 
-    def errors(self, groups: int) -> GroupErrors:
-        """Of the first so many groups."""
+    def errors(self, groups: int) -> list[GroupError]:
+        """Of so many groups, of which the last may have no row yet."""
         sums, cells = self._counted()
-        rounds, trials, mass, said, happened, spread = sums
-        held = np.where(mass > 0, mass, 1.0)
-        noise = spread / held
-        events = trials.sum(axis=1) if cells is None else cells.events(len(mass))
-        high = np.zeros(len(mass))
-        for k, own in enumerate(zip(said / held, trials, noise, strict=True)):
-            table = None if cells is None else cells.shared(k, held[k])
-            more = 0.0 if table is None else _squares(table) - _squares(np.diagonal(table))
-            high[k] = high_squares(*own, more=2 * max(more, 0.0))
-        squares = (np.square(said - happened) / held).sum(axis=1)
-        found = rounds.sum(axis=1), events, mass.sum(axis=1), squares, noise.sum(axis=1), high
-        return GroupErrors(*(_padded(column, groups, 0.0) for column in found))
+        sure = math.log(SURE * max(groups - 1, 1))
+        found = [_error(sums[:, k], cells, k, sure) for k in range(sums.shape[1])]
+        return found + [GroupError()] * (groups - len(found))
 
     def everybody(self) -> tuple[float, float]:
         """How far off forecasts are, in root mean square, and by chance alone; NaN without any."""
@@ -209,46 +202,21 @@ class GroupBins:
         )
         return math.sqrt(error), math.sqrt(noise)
 
-    def excess(self, groups: int) -> Vector:
-        """The squared error beyond chance, over what is clearly too much; above 1: clearly off.
-
-        In a bin of calibrated forecasts the squared gap over the mass is about s times the square
-        of a normal number, where s is what chance shows. A sum of such squares exceeds its mean by
-        2·sqrt(x·Σs²) + 2·x·max s with chance at most exp(-x) [Laurent and Massart 2000]. One event
-        more is added to s, so that a rare one that happens is no proof. Where an event has
-        forecasts in several bins their gaps hang together: then the s are the eigenvalues of a
-        table, which are largest if gaps of an event are as alike as can be.
-        """
-        sums, cells = self._counted()
-        _, trials, mass, said, happened, spread = sums
-        held = np.where(mass > 0, mass, 1.0)
-        one = np.where(mass > 0, held / np.square(np.maximum(trials, 1.0)), 0.0)
-        chance = spread / held + one
-        total, largest = np.square(chance).sum(axis=1), chance.max(axis=1)
-        for k in range(len(mass)):
-            table = None if cells is None else cells.shared(k, held[k])
-            if table is not None:
-                table += np.diag(one[k])
-                total[k], largest[k] = _squares(table), np.linalg.eigvalsh(table)[-1]
-        beyond = (np.square(said - happened) - spread) / held
-        x = math.log(SURE * max(groups - 1, 1))
-        most = 2 * np.sqrt(x * total) + 2 * x * largest
-        found = np.where(most > 0, beyond.sum(axis=1) / np.where(most > 0, most, 1), 0)
-        return _padded(found, groups, -math.inf)
-
     def outcomes(self) -> tuple[Vector, Vector]:
         """Of every group: events, and the share of outcomes that are 1."""
         sums, cells = self._counted()
         _, events, mass, _, happened, _ = (row.sum(axis=1) for row in sums)
         if cells is not None:
-            events = cells.events(len(mass))
+            events = np.array([float(cells.events(k)) for k in range(len(mass))])
         return events, happened / np.where(mass > 0, mass, 1.0)
 
 
 def _summed(place: Indices, columns: Sequence[Vector], groups: int) -> NDArray[np.float64]:
     """Sums by group and bin, shape (columns, groups, bins)."""
-    found = [np.bincount(place, values, groups * BINS) for values in columns]
-    return np.stack(found).reshape(len(columns), groups, BINS)
+    found = np.zeros((len(columns), groups * BINS))
+    for row, values in zip(found, columns, strict=True):
+        row += np.bincount(place, values, groups * BINS)
+    return found.reshape(len(columns), groups, BINS)
 
 
 def _cells_of(events: Indices, place: Indices, y: Vector, p: Vector, w: Vector) -> _Cells:
@@ -258,13 +226,39 @@ def _cells_of(events: Indices, place: Indices, y: Vector, p: Vector, w: Vector) 
     many = len(forecasts)
     cells, row_cells = np.unique(place * many + events, return_inverse=True)
     columns = np.ones(len(y)), share, share * p, share * y
-    sums = (np.bincount(row_cells, values, len(cells)) for values in columns)
+    sums: Any = (np.bincount(row_cells, values, len(cells)) for values in columns)
     return _Cells(cells % many, cells // many, *sums)
 
 
-def _squares(values: NDArray[np.float64]) -> float:
-    return float(np.square(values).sum())
+def _error(sums: Points, cells: _Cells | None, group: int, sure: float) -> GroupError:
+    """Of one group; right forecasts are called clearly off with chance exp(-sure) at most.
 
-
-def _padded(values: Vector, length: int, blank: float) -> Vector:
-    return np.concatenate([values, np.full(length - len(values), blank)])
+    In a bin of calibrated forecasts the squared gap over the mass is about s times the square of a
+    normal number, where s is what chance shows. A sum of such squares exceeds its mean by
+    2·sqrt(x·Σs²) + 2·x·max s with chance at most exp(-x) [Laurent and Massart 2000]. One event more
+    is added to s, so that a rare one that happens is no proof. Where an event has forecasts in
+    several bins, their gaps hang together: then s are the eigenvalues of a table, and they are
+    largest if the gaps of each event are as alike as can be.
+    """
+    rounds = int(sums[0].sum())
+    events = rounds if cells is None else cells.events(group)
+    some = sums[2] > 0
+    if not some.any():
+        return GroupError(rounds, events)
+    _, trials, mass, said, happened, spread = sums[:, some]
+    noise, one = spread / mass, mass / np.square(trials)
+    table = np.diag(noise) if cells is None else cells.shared(group, sums[2])[np.ix_(some, some)]
+    clear = table + np.diag(one)
+    shared = 2 * float(np.square(table - np.diag(np.diagonal(table))).sum())
+    squares = np.square(said - happened) / mass
+    largest = clear.max() if cells is None else np.linalg.eigvalsh(clear)[-1]
+    most = 2 * math.sqrt(sure * float(np.square(clear).sum())) + 2 * sure * float(largest)
+    return GroupError(
+        rounds=rounds,
+        events=events,
+        mass=float(mass.sum()),
+        squares=float(squares.sum()),
+        noise=float(noise.sum()),
+        high=high_squares(said / mass, trials, noise, more=shared),
+        excess=float((squares - noise).sum()) / most,
+    )

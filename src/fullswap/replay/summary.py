@@ -185,7 +185,8 @@ class Summary:
         if tokens is None:
             return None
         known = self._event_numbers
-        return np.array([known.setdefault(token, len(known)) for token in tokens.tolist()], np.int64)
+        numbers = [known.setdefault(token, len(known)) for token in tokens.tolist()]
+        return np.array(numbers, np.int64)
 
     # --- alarms -----------------------------------------------------------------------------------
 
