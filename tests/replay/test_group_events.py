@@ -63,6 +63,15 @@ def test_everybody_shows_what_the_certificate_says_of_chance(tmp_path):
     ]
 
 
+def test_certificates_say_no_less_of_chance_where_forecasts_of_an_event_move(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "log.csv"
+    rows = [f"m{k},L0,{p:.2f},{k % 2}" for k in range(60) for p in rng.random(6)]
+    path.write_text("\n".join(["match,league,p,won", *rows]) + "\n")
+    found = replay_file(path, ROLES, ReplaySettings())
+    assert 0 < row_of(found, "everybody").points_noise < found.certificate.points_noise
+    assert "chance alone would show up to" in str(found.certificate)
+
+
 @pytest.mark.parametrize("chunk", [7, 100, None])
 def test_parts_of_a_log_cut_no_event_in_two(tmp_path, chunk):
     path = matches(tmp_path / "log.csv", 40, 5)

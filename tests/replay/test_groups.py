@@ -284,7 +284,7 @@ def test_groups_without_events_in_this_call_are_not_counted(tmp_path):
 def test_the_table_says_how_it_differs_from_the_sentence(tmp_path):
     found = replay_file(parcels(tmp_path / "log.csv", 500), PARCELS, ReplaySettings())
     text = "\n".join(found.groups.lines())
-    assert "it exceeds the average error at the top" in text
+    assert "than the average error at the top" in text
     assert "Sorted by after" in text and "the worst before: region=" in found.sentence
 
 

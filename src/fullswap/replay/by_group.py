@@ -19,7 +19,10 @@ from fullswap.replay.group_bins import GroupBins, GroupError
 
 MOST_LISTED = 10
 """Groups that are listed; the rest are counted, and everybody is always there."""
-AVERAGE = "Root mean square weighs large errors more: it exceeds the average error at the top."
+AVERAGE = (
+    "Root mean square weighs large errors more than the average error at the top, and is usually "
+    "larger."
+)
 """Why everybody's number is another one than in the first sentence of a replay."""
 SORTED = "Sorted by after beside its chance; the group that was worst before is named at the top."
 
