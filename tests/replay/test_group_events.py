@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from fullswap import Recalibrator
+from fullswap.certificates import Certificate
+from fullswap.certificates.by_group import high_together
+from fullswap.certificates.quantities import Quantity
 from fullswap.replay import ReplaySettings, replay_file
 from fullswap.replay.group_bins import GroupBins, Numbered
 
@@ -165,3 +168,13 @@ def test_the_certificate_of_a_group_counts_events():
     weighted.run(p, y, event=events, groups=groups, sample_weight=weight)
     words = str(weighted.certificate(group="a"))
     assert words.startswith("100 forecasts in group a of total weight 19.5")
+
+
+def test_bars_of_chance_count_events_however_often_they_are_forecast():
+    table = np.array([0.1, 0.5]), np.array([4.0, 6.0]), np.array([0.0, 0.5])
+    error = Quantity.L2_CALIBRATION_ERROR
+    shared = {"mass": 10.0, "noise": 0.34, "table": table}
+    plain = Certificate(error, 10, 0.3, None, None, "x", **shared)
+    often = Certificate(error, 40, 0.3, None, None, "x", once=True, group="a", **shared)
+    named = Certificate(error, 40, 0.3, None, None, "x", events=10, **shared)
+    assert high_together([often]) == high_together([named]) == high_together([plain])
