@@ -114,8 +114,8 @@ def high_together(certificates: Iterable[Certificate]) -> float | None:
         one = forecasts * (1 - forecasts)
         # what weights, and shares of an event, make of chance is known of the sum only
         scale = c.noise / one.sum() if one.any() else 0.0
-        trials = c.mass if c.once else c.events or c.rounds  # an event is one, however often
-        parts.append((forecasts, weights * (trials / c.mass), scale * one))
+        events = c.mass if c.once else c.events or c.rounds  # one each, however often forecast
+        parts.append((forecasts, weights * (events / c.mass), scale * one))
         mass += c.mass
     if not parts:
         return None
