@@ -134,6 +134,10 @@ def test_errors_by_name_have_neither_chance_nor_guarantee():
         (SimpleNamespace(rows=5), r"table must be what by_group\(\) gives"),
         ({}, "table must have one group with outcomes at least"),
         (table(row("a", None)), "table must have one group with outcomes at least"),
+        ({"a": 0.1, "b": float("nan")}, r"table\['b'\] must be a finite number"),
+        ({"a": -1}, r"table\['a'\] must be .*, got -1"),
+        ({"a": "x"}, r"table\['a'\] must be a .*number.*, got 'x'"),
+        ({"a": None}, r"table\['a'\] must be .*, got None"),
     ],
 )
 def test_groups_that_are_refused(given, message):

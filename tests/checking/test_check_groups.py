@@ -159,3 +159,13 @@ def test_a_group_of_rare_events_without_one_is_not_odd():
     names = ["first"] * 100 + [f"later {k // 100}" for k in range(3_900)]
     found = quick(y, np.full(4_000, 0.01), groups=names)
     assert not [note for note in found.notes if "before the outcome" in note]
+
+
+def test_rows_of_few_events_are_no_reason_to_ask_about_a_group():
+    y = np.array([1] * 6 + [0, 1] * 60).repeat(10)
+    event, where = np.arange(126).repeat(10), np.array(["few"] * 6 + ["many"] * 120).repeat(10)
+    p = np.full(1260, 0.5)
+    shared = quick(y, p, groups=where, event=event)
+    assert not any("happened" in note for note in shared.notes)
+    alone = quick(y, p, groups=where)
+    assert any("group few: all of 60 happened" in note for note in alone.notes)

@@ -13,7 +13,7 @@ import pytest
 
 from fullswap import Bank, Forecaster, Recalibrator
 from fullswap.replay import ReplaySettings, follow_file, replay_file
-from fullswap.replay.by_group import GroupBins, Numbered
+from fullswap.replay.group_bins import GroupBins, Numbered
 from tests.replay.made import made_log, read_csv
 
 ROLES = {"y": ["rained"], "p": ["p"], "time": "at", "groups": ["station", "band"]}
@@ -180,7 +180,7 @@ def test_bins_of_groups_are_those_of_their_rows_alone():
     numbered, bins = Numbered(), GroupBins()
     for part in (slice(0, 100), slice(100, 300)):
         bins.add(y[part] + 0.0, p[part], w[part], numbered.joined(names[part]))
-    table = bins.table(len(numbered.names))
+    errors = bins.errors(len(numbered.names))
     for k, name in enumerate(numbered.names):
         own = [t for t in range(300) if (k == 0 or name in names[t]) and not np.isnan(p[t])]
         off = noise = 0.0
@@ -190,8 +190,10 @@ def test_bins_of_groups_are_those_of_their_rows_alone():
                 gap = sum(w[t] * (p[t] - y[t]) for t in cell)
                 off += gap**2 / sum(w[cell])
                 noise += sum(w[t] ** 2 * p[t] * (1 - p[t]) for t in cell) / sum(w[cell])
-        assert table[:4, k] == pytest.approx([len(own), sum(w[own]), off, noise])
-        assert noise < table[4, k] < 2 * noise  # some sixty bins
+        found = errors[k]
+        assert found.rounds == found.events == len(own)
+        assert [found.mass, found.squares, found.noise] == pytest.approx([sum(w[own]), off, noise])
+        assert noise < found.high < 2 * noise  # some sixty bins
 
 
 PARCELS = {"y": ["late"], "p": ["p"], "groups": ["region"]}
@@ -212,7 +214,7 @@ def test_a_model_that_is_right_on_average_and_wrong_in_groups_is_told_so(tmp_pat
     found = replay_file(path, PARCELS, ReplaySettings())
     assert not found.before.verdict.startswith("miscalibrated")
     worst = max(found.groups.rows, key=lambda row: row.excess_before)
-    said = f"but not in 2 of 2 groups: {worst.name} {100 * worst.before:.1f} -> "
+    said = f"but not in 2 of 2 groups; the worst before: {worst.name} {100 * worst.before:.1f} -> "
     assert said in found.sentence and "Telling the groups helps." in found.sentence
     assert "luck" not in found.sentence
     assert json.loads(found.to_json())["sentence"] == found.sentence
@@ -223,7 +225,7 @@ def test_a_model_that_is_right_on_average_and_wrong_in_groups_is_told_so(tmp_pat
 
 def test_a_model_that_is_right_in_groups_too_is_not_blamed(tmp_path):
     found = replay_file(parcels(tmp_path / "log.csv", 3_000, 0.0), PARCELS, ReplaySettings())
-    assert "None of 2 groups was clearly off; the worst: region=" in found.sentence
+    assert "None of 2 groups was clearly off; the worst before: region=" in found.sentence
     assert "Telling the groups" not in found.sentence
 
 
@@ -236,7 +238,7 @@ def test_right_forecasts_are_hardly_ever_clearly_off(weight, rare):
         y, names = (rng.random(600) < p) + 0.0, [[f"g{k}"] for k in rng.integers(0, 8, 600)]
         numbered, bins = Numbered(), GroupBins()
         bins.add(y, p, weight * rng.random(600), numbered.joined(names))
-        wrong += (bins.excess(len(numbered.names)) > 1).any()
+        wrong += any(error.excess > 1 for error in bins.errors(len(numbered.names)))
     assert wrong <= 3
 
 
@@ -267,3 +269,32 @@ def test_a_group_made_from_the_outcome_is_asked_about(tmp_path):
         "group region=b: all of 100 happened; group region=a: none of 200 happened. Is this column "
         "known before the outcome?" in found.notes
     )
+
+
+def test_groups_without_events_in_this_call_are_not_counted(tmp_path):
+    state = tmp_path / "s"
+    first = parcels(tmp_path / "a.csv", 400, 0.0)
+    replay_file(first, PARCELS, ReplaySettings(), state=state)
+    more = parcels(tmp_path / "b.csv", 300, 0.0, seed=1, region=("north", "west"))
+    found = replay_file(more, PARCELS, ReplaySettings(), state=state)
+    assert len(found.groups) == 4 and "None of 2 groups was clearly off" in found.sentence
+    assert "Errors of 2 groups and of everybody" in found.to_html()
+
+
+def test_the_table_says_how_it_differs_from_the_sentence(tmp_path):
+    found = replay_file(parcels(tmp_path / "log.csv", 500), PARCELS, ReplaySettings())
+    text = "\n".join(found.groups.lines())
+    assert "than the average error at the top" in text
+    assert "Sorted by after" in text and "the worst before: region=" in found.sentence
+
+
+def test_a_column_of_groups_is_not_quietly_replaced_as_the_model(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "log.csv"
+    rows = [f"{rng.integers(1, 9) / 10},{w:.3f},{int(w < 0.5)}" for w in rng.random(60)]
+    path.write_text("\n".join(["p,w,won", *rows]) + "\n")
+    with pytest.raises(ValueError, match="groups must not be the only column .* got p: give p='p'"):
+        replay_file(path, {"groups": ["p"]}, ReplaySettings())
+    for p in ("p", "w", "none"):
+        found = replay_file(path, {"groups": ["p"], "p": [p]}, ReplaySettings())
+        assert len(found.groups) > 3

@@ -24,8 +24,9 @@ VAIN = 1 - 1e-12
 """Nobody can be further off: a limit of as much says nothing."""
 HEADS = ("group", "forecasts", "said", "happened", "off", "chance", "after the fact", "guaranteed")
 NOTES = (
-    "In percentage points; off: in root mean square, and what chance alone would show beside it; "
-    "after the fact and guaranteed: at most so far off.",
+    "In percentage points; off: in root mean square, and what chance alone would show beside it "
+    "(at most, where weights differ or events have several forecasts); after the fact and "
+    "guaranteed: at most so far off.",
     "Sorted by how little chance explains, those least explained first.",
 )
 
@@ -69,10 +70,7 @@ class GroupRow:
     @property
     def beyond_chance(self) -> float:
         """Sort key: the error over what chance would show, both as sums of squares."""
-        if not self.mass:
-            return -math.inf
-        noise = self.certificate.noise or 0.0
-        return (self.certificate.measured - noise) / math.sqrt(max(noise, 1.0))
+        return beyond_chance(self.certificate.measured, self.certificate.noise, self.mass)
 
     @property
     def points_high(self) -> float | None:
@@ -88,6 +86,24 @@ class GroupRow:
         }
 
 
+def beyond_chance(squares: float, noise: float | None, mass: float) -> float:
+    """By which groups are sorted: the squared error beyond chance, in units of its spread."""
+    if not mass:
+        return -math.inf
+    noise = noise or 0.0
+    return (squares - noise) / math.sqrt(max(noise, 1.0))
+
+
+def rows_by_name(tables: Iterable[GroupTable]) -> dict[Any, list[GroupRow]]:
+    """The rows of every group with outcomes, of all streams, by its name."""
+    found: dict[Any, list[GroupRow]] = {}
+    for own in tables:
+        for row in own:
+            if row.mass:
+                found.setdefault(row.name, []).append(row)
+    return found
+
+
 def high_together(certificates: Iterable[Certificate]) -> float | None:
     """``points_high`` of all these events together; None if unknown of some."""
     parts, mass = [], 0.0
@@ -98,7 +114,8 @@ def high_together(certificates: Iterable[Certificate]) -> float | None:
         one = forecasts * (1 - forecasts)
         # what weights, and shares of an event, make of chance is known of the sum only
         scale = c.noise / one.sum() if one.any() else 0.0
-        parts.append((forecasts, weights * (c.rounds / c.mass), scale * one))
+        events = c.mass if c.once else c.events or c.rounds  # one each, however often forecast
+        parts.append((forecasts, weights * (events / c.mass), scale * one))
         mass += c.mass
     if not parts:
         return None
@@ -133,9 +150,9 @@ class GroupTable:
         names = [str if texts[str(row.name)] == 1 else repr for row in self.rows]  # 1 is not "1"
         return [
             [
-                shown(row.name), f"{row.rounds:,}", _shown(row.said), _shown(row.happened),
-                _shown(row.points), _shown(row.points_noise),
-                _limit(row.points_after_the_fact), _limit(row.points_guaranteed),
+                shown(row.name), f"{row.rounds:,}",
+                *map(shown_points, (row.said, row.happened, row.points, row.points_noise)),
+                *map(shown_limit, (row.points_after_the_fact, row.points_guaranteed)),
             ]
             for row, shown in zip(self.rows, names, strict=True)
         ]  # fmt: skip
@@ -156,12 +173,12 @@ class GroupTable:
         return card("Groups", table(list(HEADS), self._cells()), *map(note, NOTES))
 
 
-def _shown(share: float | None) -> str:
+def shown_points(share: float | None) -> str:
     """In percentage points; nobody can be more than 100 off."""
     return "–" if share is None else points(min(share, 1.0))
 
 
-def _limit(share: float | None) -> str:
+def shown_limit(share: float | None) -> str:
     """The same of an upper limit, rounded up; one of 100 points says nothing."""
     if share is None:
         return "–"

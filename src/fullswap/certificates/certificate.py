@@ -82,13 +82,17 @@ class Certificate:
     late: int = 0
     """Most forecasts that waited at one value when an outcome came for it; 0: all in time."""
     events: int | None = None
-    """Events with an outcome, if forecasts name theirs; several forecasts may share one."""
+    """Events with an outcome, if forecasts name theirs; several forecasts may share one. Of a group
+    this is not known."""
     squared_diameter: float = 1.0
     """The most that an event of weight 1 can add at all: 1, for vectors of probabilities 2."""
     brier: float | None = None
     """Total Brier score, beside an excess of it."""
     group: str | None = None
     """The group whose events it is about; None: all events."""
+    once: bool = False
+    """Whether some events have several forecasts, and every event counts once: then ``mass`` is a
+    number of events, of which a group has the share that its forecasts are."""
     about: str = ""
     """A last line: what else there is to know about what was measured."""
 

@@ -68,6 +68,7 @@ SWAPPED = {
 """What the regret of a learner is, and for whom its bound holds."""
 BY_CLASS = (Quantity.CLASSWISE_ERROR, Quantity.TOP_LABEL_ERROR)
 """Quantities of many classes."""
+ONCE = "(every event counts once)"
 ALIKE = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
 """Quantities whose points are those of a single probability that is said all the time."""
 
@@ -117,10 +118,12 @@ def counted(c: Certificate) -> str:
     Examples
     --------
     >>> from types import SimpleNamespace as Run
-    >>> counted(Run(rounds=1000, mass=1000.0, events=None, group="night"))
+    >>> counted(Run(rounds=1000, mass=1000.0, events=None, group="night", once=False))
     '1,000 forecasts in group night'
     >>> counted(Run(rounds=1000, mass=10.0, events=10, group=None))
     '1,000 forecasts of 10 events (every event counts once)'
+    >>> counted(Run(rounds=400, mass=4.0, events=None, group="night", once=True))
+    '400 forecasts in group night that make 4 events (every event counts once)'
     """
     words = f"{c.rounds:,} forecast{'' if c.rounds == 1 else 's'}"
     if c.group is not None:
@@ -129,9 +132,13 @@ def counted(c: Certificate) -> str:
     if c.events is not None:
         words += f" of {c.events:,} event{'' if c.events == 1 else 's'}"
         if abs(mass - c.events) <= 1e-6 * mass:
-            return f"{words} (every event counts once)"
+            return f"{words} {ONCE}"
     if _each_counts_once(c):
         return words
+    if c.once and c.group is not None:
+        whole = abs(mass - round(mass)) <= 1e-6 * mass
+        many = f"{mass:,.0f}" if whole else sums(mass)
+        return f"{words} that make {many} event{'' if many == '1' else 's'} {ONCE}"
     return f"{words} of total weight {sums(mass)}"
 
 
@@ -279,8 +286,9 @@ def _sums(c: Certificate) -> str:
 
 def _unit(c: Certificate) -> str:
     """How sums and points go together."""
-    counts = "events" if c.events is not None else "forecasts"
-    if abs((c.mass or 0.0) - (c.rounds if c.events is None else c.events)) > 1e-6 * (c.mass or 0.0):
+    counts = "events" if c.events is not None or c.once else "forecasts"
+    mass, whole = c.mass or 0.0, c.rounds if c.events is None else c.events
+    if not c.once and abs(mass - whole) > 1e-6 * mass:
         counts = "weight"
     if c.quantity == Quantity.KL_CALIBRATION_ERROR:
         return f"in nats, at least 2 × {counts} × points²"

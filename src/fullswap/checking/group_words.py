@@ -31,12 +31,11 @@ def groups_off(changes: Any, after: bool = False) -> list[Any]:
 
 def worst_of(changes: Any) -> Any:
     """The group that chance explains least, before if there is a model; None without events."""
-    rows = () if changes is None else changes.rows
-    some = [row for row in rows if row.name != EVERYBODY and row.points is not None]
-    told = [row for row in some if row.excess_before is not None]
-    if told:
-        return max(told, key=lambda row: row.excess_before or 0.0)
-    return some[0] if some else None
+    measured = () if changes is None else changes.measured
+    with_model = [row for row in measured if row.excess_before is not None]
+    if with_model:
+        return max(with_model, key=lambda row: row.excess_before or 0.0)
+    return measured[0] if measured else None
 
 
 def right_words(before: Any) -> str | None:
@@ -75,7 +74,7 @@ def groups_words(
     worst = worst_of(changes)
     if changes is None or worst is None:
         return ""
-    many = len(changes) - 1
+    many = len(changes.measured)
     if worst.before is None:
         return (
             f"Of {counted(many, 'group')} chance explains this least: {change_words(worst, arrow)}."
@@ -83,7 +82,7 @@ def groups_words(
     off = groups_off(changes)
     if not off:
         whole = f"None of {many:,} groups was" if many > 1 else "The only group was not"
-        return f"{whole} clearly off; the worst: {change_words(worst, arrow)}."
+        return f"{whole} clearly off; the worst before: {change_words(worst, arrow)}."
     share = f"in {len(off):,} of {counted(many, 'group')}"
     head = f"{right} {share}" if right else f"Before, clearly off {share}"
     still = len(groups_off(changes, after=True))
@@ -91,7 +90,7 @@ def groups_words(
     if gain <= same:
         verdict = "The Brier score does not show a gain from telling the groups yet."
     rest = f" After: clearly off in {counted(still, 'group')}." if still else ""
-    return f"{head}: {change_words(worst, arrow)}. {verdict}{rest}"
+    return f"{head}; the worst before: {change_words(worst, arrow)}. {verdict}{rest}"
 
 
 def one_sided(names: Sequence[Any], events: Sequence[int], shares: Sequence[float]) -> list[str]:
@@ -110,5 +109,5 @@ def one_sided(names: Sequence[Any], events: Sequence[int], shares: Sequence[floa
         return []
     rest = len(found) - MOST_ODD
     more = f"; and {counted(rest, 'group')} more" if rest > 0 else ""
-    told = "; ".join(found[:MOST_ODD]) + more
-    return [f"{told}. Is this column known before the outcome?"]
+    listed = "; ".join(found[:MOST_ODD]) + more
+    return [f"{listed}. Is this column known before the outcome?"]

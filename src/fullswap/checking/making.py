@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fullswap.base import checks
 from fullswap.base.amounts import percent, points
 from fullswap.base.protocols import Indices, Vector
+from fullswap.certificates import EVERYBODY
 from fullswap.checking.answer import Check
 from fullswap.checking.comparison import Comparison
 from fullswap.checking.evidence import e_bh
@@ -220,17 +221,23 @@ def _check_one(log: Log, settings: Settings, groups: Memberships | None = None) 
         groups = groups.taken(log.order[known])
         gathered.add_groups(groups, *rows)
         if classes == 2:
-            log = replace(log, notes=[*log.notes, *_one_sided(groups, rows[0])])
+            log = replace(log, notes=[*log.notes, *_one_sided(groups, rows[0], rows[3])])
     return finish(gathered, log, own(log.time), int((~known).sum()), log.order[known])
 
 
-def _one_sided(groups: Memberships, y: Vector) -> list[str]:
+def _one_sided(groups: Memberships, y: Vector, event: Indices | None) -> list[str]:
     """Notes about groups that the outcome alone may have made."""
-    members, many = groups.members, len(groups.names)
-    events = np.bincount(members, minlength=many)
-    shares = np.bincount(members, y[groups.events], many) / np.maximum(events, 1)
-    names = ["everybody", *groups.names]
-    return one_sided(names, [len(y), *events.tolist()], [float(y.mean()), *shares.tolist()])
+    members, many, rows = groups.members, len(groups.names), groups.events
+    codes = np.arange(len(y)) if event is None else np.unique(event, return_inverse=True)[1]
+    count = int(codes.max(initial=-1)) + 1
+    pairs = np.unique(members * count + codes[rows])
+    events = np.bincount(pairs // count, minlength=many)
+    weight = 1.0 / np.bincount(codes)[codes]  # every event counts once
+    shares = [float(weight @ y) / count]
+    held = np.bincount(members, weight[rows], many)
+    happened = np.bincount(members, (weight * y)[rows], many)
+    shares += (happened / np.where(held > 0, held, 1.0)).tolist()
+    return one_sided([EVERYBODY, *groups.names], [count, *events.tolist()], shares)
 
 
 def known_rows(log: Log) -> NDArray[np.bool_]:

@@ -22,7 +22,8 @@ READING = (
 BEFORE = ", the cross how far those of the model were"
 TABLE = (
     "In points, root mean square: how far off forecasts were, each time beside what chance alone "
-    "would show, and at most how far they {promised}. Groups least explained by chance come first."
+    "would show, and at most how far they {promised}. Groups come first where chance explains "
+    "least of the error{after}."
 )
 
 
@@ -51,6 +52,7 @@ def groups_of(changes: Any, palette: Palette) -> Groups:
 
     svg = themed_svg(draw, "f-groups", label, palette)
     reading = READING.format(before=BEFORE if "before" in changes.heads() else "")
+    after = " after" if "before" in changes.heads() else ""
     title = "Groups, those least explained by chance first"
     picture = Picture("groups", title, label, reading, svg)
     words = "are guaranteed to be" if changes.in_advance else "can be, known after the fact"
@@ -58,7 +60,8 @@ def groups_of(changes: Any, palette: Palette) -> Groups:
     rows = [(name, cells) for name, *cells in map(changes.cells, shown)]
     labels = [f"Chance {heads[k - 1].lower()}" if head == "Chance" else head
               for k, head in enumerate(heads)][1:]  # fmt: skip
-    reading = TABLE.format(promised=words) + (f" {changes.so_far}." if changes.goes_on else "")
+    reading = TABLE.format(promised=words, after=after)
+    reading += f" {changes.so_far}." if changes.goes_on else ""
     return Groups(picture, heads, labels, rows, reading, left)
 
 
@@ -66,6 +69,7 @@ def _label(changes: Any) -> str:
     """The picture in a sentence."""
     worst = changes.rows[0]
     return (
-        f"Errors of {counted(len(changes) - 1, 'group')} and of everybody; first {worst.name}: "
-        f"{points(worst.points)}, where chance alone would show {points(worst.points_noise)}."
+        f"Errors of {counted(len(changes.measured), 'group')} and of everybody; first "
+        f"{worst.name}: {points(worst.points)}, where chance alone would show "
+        f"{points(worst.points_noise)}."
     )

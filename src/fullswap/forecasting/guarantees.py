@@ -98,6 +98,7 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
     if after is not None and known is not None and not realised:
         after = min(known, after)
     of_all = claim.group is None
+    events = int(row[ROUNDS] - row[REPEATS])
     certificate = Certificate(
         claim.quantity,
         int(row[ROUNDS]) if claim.rounds is None else claim.rounds,
@@ -113,7 +114,9 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
         noise=None if claim.noise is None else scale * claim.noise,
         table=None if claim.table is None else _in_use(claim.table, scale),
         late=int(row[OVERLAP] if claim.in_order else row[DELAY]),
-        events=int(row[ROUNDS] - row[REPEATS]) if row[REPEATS] and of_all else None,
+        events=events if row[REPEATS] and of_all else None,
+        # no event weighs more than 1 here, so that sum is reached only if all weigh that
+        once=bool(row[REPEATS]) and scale == 1 and abs(row[MASS] - events) <= 1e-6 * events,
         squared_diameter=claim.largest or kind.squared_diameter,
         brier=None if claim.brier is None else scale * claim.brier,
         group=claim.group,

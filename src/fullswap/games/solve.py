@@ -176,10 +176,10 @@ class _Run:
         if method == pivots.METHOD:
             tables = portfolio.whole_tables(game)
             if game.players != 2 or tables is None:
-                sizes = " × ".join("∞" if s.size is None else f"{s.size:,}" for s in game.actions)
+                shown = " × ".join("∞" if s.size is None else f"{s.size:,}" for s in game.actions)
                 raise ValueError(
                     f"game must have two players and at most {MOST_SCANNED:,} joint actions for "
-                    f"method={method!r}, got {sizes}"
+                    f"method={method!r}, got {shown}"
                 )
             return portfolio.run([Member(method, pivots.by_pivots(game, record, tables))], record)
         if method == OBJECTIVE or (method == "lp" and name_of(wanted) in UNUSUAL):

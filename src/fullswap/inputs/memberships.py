@@ -20,6 +20,7 @@ from fullswap.base.protocols import Indices
 from fullswap.inputs.codes import codes_of
 from fullswap.inputs.columns import SERIES_HOMES, factorise, is_missing
 from fullswap.inputs.frames import columns_of, listed
+from fullswap.inputs.group_names import group_name
 
 MOST_IN_EVENT = 128
 """So many groups one event may belong to."""
@@ -84,8 +85,9 @@ def memberships_of(groups: Any, events: int, known: Sequence[Any] | None = None)
     groups
         One of: a sequence of names for each event (or None, or one name: outside lists a tuple is
         a sequence of names, within them it is a name); a frame or dict of columns, where each row
-        belongs to ``"column=value"`` for every column (3.0 is written 3); an array or sparse
-        matrix of 0 and 1, shape (T, G). None, NaN and the empty text stand for no group.
+        belongs to ``"column=value"`` for every column, as `group_name` writes it (3.0 is 3); an
+        array or sparse matrix of 0 and 1, shape (T, G). None, NaN and the empty text stand for no
+        group, in columns blank texts too.
     events
         How many events there are (T).
     known
@@ -151,14 +153,13 @@ def _of_columns(columns: dict[str, Any], events: int) -> _Pairs:
     names: list[Any] = []
     codes = np.full((events, len(columns)), -1, dtype=np.int64)
     for k, (column, values) in enumerate(columns.items()):
-        role = f"column {column!r} of groups"
+        role = _role(column)
         if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
             checks.refuse(role, "be a column of values", values)
         checks.same_length(role, values, "the events", events)
-        own, distinct = _coded(role, values)
-        gone = np.array([_is_none(value) for value in distinct] + [True])  # the last is for −1
-        codes[:, k] = np.where(gone[own], -1, own + len(names))
-        names += [f"{column}={_written(value)}" for value in distinct]
+        own, called = groups_of_column(column, values)
+        codes[:, k] = np.where(own < 0, -1, own + len(names))
+        names += called
     flat = codes.ravel()
     # numbered as they come, row by row, as if they had been given as lists of names
     first = np.full(len(names) + 1, flat.size, dtype=np.int64)
@@ -170,6 +171,39 @@ def _of_columns(columns: dict[str, Any], events: int) -> _Pairs:
     place[order] = np.arange(len(order))
     rows = np.repeat(np.arange(events), len(columns))
     return _Pairs(rows, place[flat], [names[k] for k in order.tolist()])
+
+
+def groups_of_column(column: Any, values: Any) -> tuple[Indices, list[str]]:
+    """The group of each row in one column, −1 for none; and the names of these groups.
+
+    Names are those of `group_name`, in order of appearance and each once.
+
+    Examples
+    --------
+    >>> codes, names = groups_of_column("hour", [2.0, None, "2 ", 7])
+    >>> codes.tolist(), names
+    ([0, -1, 0, 1], ['hour=2', 'hour=7'])
+    """
+    own, distinct = _coded(_role(column), values)
+    narrow = _narrow_type(values)
+    if narrow is not None:  # the shortest text of their own type, not of the wider one
+        distinct = [narrow(value) for value in distinct]
+    called = [group_name(column, value) for value in distinct]
+    numbers = {name: k for k, name in enumerate(n for n in dict.fromkeys(called) if n is not None)}
+    places = np.array([-1 if name is None else numbers[name] for name in called] + [-1], np.int64)
+    return places[own], list(numbers)
+
+
+def _role(column: Any) -> str:
+    return f"column {column!r} of groups"
+
+
+def _narrow_type(values: Any) -> Any:
+    """The type of numbers that are shorter than Python's, None for others."""
+    kind = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    if kind in ("float32", "float"):  # as numpy, pandas and polars say; Arrow
+        return np.float32
+    return np.float16 if kind in ("float16", "halffloat") else None
 
 
 def _switches(table: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -298,12 +332,6 @@ def _checked(names: list[Any], codes: Indices, events: Indices | None = None) ->
             rule = "be texts, numbers or tuples of such as names"
             raise ValueError(f"groups must {rule}, got {name!r} in event {at}") from None
     return result
-
-
-def _written(value: Any) -> str:
-    """A value of a column as text; whole numbers alike whether or not the column is of floats."""
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if whole else str(value)
 
 
 # --- the table ----------------------------------------------------------------------------------

@@ -56,9 +56,9 @@ class Calibrated(base.Wrapper, base.Classifier):
         Groups of events, in each of which forecasts of False and True are to be calibrated: an
         event belongs to ``"feature=value"`` for each of these features that it has. The first event
         must have all of them, so that no misspelt name goes unnoticed; a later one without the
-        feature belongs to no group of it. Or a function of x that gives a name, a list of names or
-        None. The classifier gets x as it is; without a classifier these features are no
-        probabilities.
+        feature belongs to no group of it, and nothing says so. Or a function of x that gives a
+        name, a list of names or None. The classifier gets x as it is; without a classifier these
+        features are no probabilities.
 
     Notes
     -----

@@ -89,7 +89,7 @@ def chance_of(cells: Cells, bins: Bins, draws: int | None = None, seed: int = 0)
     return Chance(float(np.median(errors)), high, (1 + larger) / (1 + draws), draws)
 
 
-def high_squares(forecast: Vector, trials: Vector, mean: Vector) -> float:
+def high_squares(forecast: Vector, trials: Vector, mean: Vector, more: float = 0.0) -> float:
     """Sum of squared gaps Σ W·(p − ȳ)² that 19 of 20 calibrated forecasters stay below.
 
     Approximate, and without draws: the quantile of a multiple of χ² whose mean and variance are
@@ -101,6 +101,8 @@ def high_squares(forecast: Vector, trials: Vector, mean: Vector) -> float:
         Forecasts and the numbers of their events, shape (m,).
     mean
         What each adds to the sum on average, shape (m,): p·(1 − p) where all events weigh 1.
+    more
+        What it adds to the variance of the sum that an event has several of the forecasts.
 
     Examples
     --------
@@ -116,7 +118,7 @@ def high_squares(forecast: Vector, trials: Vector, mean: Vector) -> float:
     inner = np.clip(forecast, TIES, 1 - TIES)
     one = inner * (1 - inner)
     # (Σ(y − p))²/n has the variance 2·one² + one·(1 − 6·one)/n; fewer than one event: as one
-    variance = float(np.square(mean) @ (2 + (1 / one - 6) / np.maximum(trials, 1.0)))
+    variance = float(np.square(mean) @ (2 + (1 / one - 6) / np.maximum(trials, 1.0))) + more
     if variance <= TIES * total * total:
         return total
     degrees = 2 * total * total / variance

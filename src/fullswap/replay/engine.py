@@ -58,6 +58,7 @@ class Answered(NamedTuple):
     said: list[Said]
     """Its forecasts."""
     y: float
+    token: Token
 
 
 @dataclass
@@ -128,7 +129,7 @@ class Engine:
         """
         said = self.pending.pop(token)
         self._wait(token, Due(moment, said[-1].row, y, said[-1].weight, told))
-        return Answered(said, y)
+        return Answered(said, y, token)
 
     def _wait(self, token: Token, due: Due) -> None:
         held = self.waiting.get(token)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.inputs import given as roles
-from fullswap.inputs.columns import column_of, is_missing
+from fullswap.inputs.columns import column_of
 from fullswap.inputs.frames import columns_of, pick
+from fullswap.inputs.memberships import groups_of_column
 from fullswap.inputs.moments import moments
 from fullswap.inputs.outcomes import distinct, outcomes, same_label
 from fullswap.inputs.pairs import read_pair
@@ -222,19 +223,12 @@ def _texts(columns: dict[str, Any], role: str, name: str) -> list[str]:
 
 def _group_names(columns: dict[str, Any], name: str) -> list[str]:
     """The group of each row in one column; "" where a value is missing."""
-    column = pick(columns, "groups", name)
-    if "double" in str(getattr(column, "type", "")) or "float" in str(getattr(column, "type", "")):
-        import pyarrow.compute as pc
-
-        column = pc.if_else(pc.is_nan(column), None, column)
-    elif not hasattr(column, "cast"):
-        column = [None if is_missing(value) else value for value in column]
-    texts = _texts({name: column}, "groups", name)
-    named = {text: f"{name}={text}" for text in set(texts)} | {MISSING: ""}
-    if len(named) > 1 + MOST_GROUPS:
+    codes, called = groups_of_column(name, pick(columns, "groups", name))
+    if len(called) > MOST_GROUPS:
         rule = f"name columns of at most {MOST_GROUPS:,} different values (cut numbers into bands)"
-        checks.refuse("groups", rule, f"{len(named) - 1:,} in {name}")
-    return [named[text] for text in texts]
+        checks.refuse("groups", rule, f"{len(called):,} in {name}")
+    called.append("")  # for code −1
+    return [called[code] for code in codes.tolist()]
 
 
 def reading_of(

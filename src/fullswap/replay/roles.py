@@ -8,8 +8,10 @@ from typing import Any
 from fullswap.base import checks
 from fullswap.base.amounts import counted
 from fullswap.checking.files import completed
+from fullswap.inputs.columns import column_of
 from fullswap.inputs.frames import pick
 from fullswap.inputs.guess import NoProbabilities, guess_roles
+from fullswap.inputs.looks import is_forecast_name, is_probabilities
 from fullswap.replay.reading import Reading, plain_columns
 from fullswap.replay.settings import ReplaySettings
 
@@ -28,6 +30,8 @@ def roles_of(head: Any, comma: bool, roles: dict[str, Any]) -> tuple[dict[str, A
     if groups:
         apart["groups"] = groups
     refuse_groups(head.column_names, groups, given, apart.get("resolved"))
+    if not {"p", "classes"} & given.keys():
+        _refuse_only_model(head, comma, groups)
     taken = {apart.get("resolved"), apart.get("key"), *groups} - _named(given)
     own = [name for name in head.column_names if name not in taken]
     table = plain_columns(head.select(own), own, comma)
@@ -56,6 +60,20 @@ def refuse_groups(columns: list[str], groups: list[str], given: Any, resolved: A
 
 def _refuse_later(name: str) -> None:
     checks.refuse("groups", "name columns that are known before the outcome", name)
+
+
+def _refuse_only_model(head: Any, comma: bool, groups: list[str]) -> None:
+    """Refuse to take another column for the model where that of groups alone is called one."""
+    if any(is_forecast_name(name) for name in head.column_names if name not in groups):
+        return
+    columns = plain_columns(head.select(groups), groups, comma)
+    for name in filter(is_forecast_name, groups):
+        if is_probabilities(column_of(f"column {name}", columns[name]), percent=True):
+            raise ValueError(
+                f"groups must not be the only column that is called a probability, got {name}: "
+                f"give p='{name}' if it is the model, p='none' to forecast from the outcomes "
+                "alone, or the name of another column"
+            )
 
 
 def _refuse_outcome(head: Any, comma: bool, groups: list[str]) -> None:

@@ -21,8 +21,9 @@ from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.settings import Settings
 from fullswap.inputs.columns import factorise
 from fullswap.inputs.log import Log
-from fullswap.replay.by_group import GroupBins, GroupChanges, Numbered, changes_of
-from fullswap.replay.engine import Answered, Chunk
+from fullswap.replay.by_group import GroupChanges, changes_of
+from fullswap.replay.engine import Answered, Chunk, Token
+from fullswap.replay.group_bins import GroupBins, Numbered
 from fullswap.replay.reading import Reading, Rows
 from fullswap.report.history import History
 
@@ -93,8 +94,9 @@ class Summary:
         least = 0.0 if step is None else min(step / 2, 0.25)
         self._after = Judged(reading, replace(settings, least=least))
         binned = reading.classes == 2
-        self._before_bins = Bins() if reading.models and binned else None
-        self._after_bins = Bins() if reading.key and binned else None
+        self._before_bins = GroupBins() if reading.models and binned else None
+        self._after_bins = GroupBins() if reading.key and binned else None
+        self._event_numbers: dict[Token, int] = {}
         self._numbered = Numbered()
         self._groups_before = {name: GroupBins() for name in self._models}
         self._groups_after = GroupBins()
@@ -125,8 +127,11 @@ class Summary:
         tokens = None
         if rows.events is not None:
             tokens = np.empty(len(own), dtype=object)
-            tokens[:] = [(None if rows.keys is None else rows.keys[k], rows.events[k] or k)
-                         for k in own.tolist()]  # fmt: skip
+            first = chunk.number - chunk.start
+            tokens[:] = [
+                (None if rows.keys is None else rows.keys[k], rows.events[k] or first + k)
+                for k in own.tolist()
+            ]
         groups = None if rows.groups is None else [rows.groups[k] for k in own.tolist()]
         self._add(chunk.y[known], of(rows.p), chunk.made.issued[known], of(rows.weight),
                   tokens, of(rows.time), of(numbers), groups)  # fmt: skip
@@ -144,7 +149,7 @@ class Summary:
         tokens = time = None
         if self._reading.event:
             tokens = np.empty(len(said), dtype=object)
-            tokens[:] = [("answered", own.said[0].row) for own in answered for _ in own.said]
+            tokens[:] = [own.token for own in answered for _ in own.said]
         if self._reading.time:
             time = np.array([np.nan if one.time is None else one.time for one in said])
         issued = np.array([one.issued for one in said], dtype=float)
@@ -163,16 +168,25 @@ class Summary:
         columns = [p] if p is None or len(self._models) <= 1 else list(p.T)
         for judged, column in zip(self._models.values(), columns, strict=False):
             judged.add(y, column, *rest)
+        events = self._numbers_of(tokens)
         if self._before_bins is not None:
-            self._before_bins.add(y, columns[0], weight)
+            self._before_bins.add(y, columns[0], weight, None, events)
         if self._after_bins is not None:
-            self._after_bins.add(y, issued, weight)
+            self._after_bins.add(y, issued, weight, None, events)
         if groups is not None:
             joined = self._numbered.joined(groups)
-            self._groups_after.add(y, issued, weight, joined)
+            self._groups_after.add(y, issued, weight, joined, events)
             for bins, column in zip(self._groups_before.values(), columns, strict=False):
                 if column is not None:
-                    bins.add(y, column, weight, joined)
+                    bins.add(y, column, weight, joined, events)
+
+    def _numbers_of(self, tokens: Any) -> Indices | None:
+        """Events by number, the same in all parts of this call; None if they have no names."""
+        if tokens is None:
+            return None
+        known = self._event_numbers
+        numbers = [known.setdefault(token, len(known)) for token in tokens.tolist()]
+        return np.array(numbers, np.int64)
 
     # --- alarms -----------------------------------------------------------------------------------
 
@@ -235,13 +249,13 @@ class Summary:
                 return math.nan
             return math.sqrt(max(sum(v or 0.0 for v in values), 0.0) / mass)
 
-        before = math.nan if self._before_bins is None else self._before_bins.error
+        before = math.nan if self._before_bins is None else self._before_bins.everybody()[0]
         events = sum(c.rounds if c.events is None else c.events for c in some)
         error, noise = share([c.measured for c in some]), share([c.noise for c in some])
         if self._after_bins is not None:
             # in the bins of the model; what is guaranteed of all keys holds, as merging forecasts
             # of several keys cannot raise the error
-            error, noise = self._after_bins.error, self._after_bins.noise
+            error, noise = self._after_bins.everybody()
         point = events, error, noise, share([c.guaranteed for c in some]), before, mass
         if not self._history or events > self._history[-1][0]:
             self._history.append(point)
@@ -283,39 +297,5 @@ class Summary:
         """What is odd about groups."""
         if not self._reading.groups:
             return []
-        rounds, shares = self._groups_after.outcomes()
-        return one_sided(self._numbered.names, rounds.astype(int).tolist(), shares.tolist())
-
-
-class Bins:
-    """Error of forecasts in bins of 1/64, whoever made them."""
-
-    WIDTH = 64
-
-    def __init__(self) -> None:
-        self._sums = np.zeros((4, self.WIDTH + 1))
-
-    def add(self, y: Vector, p: Vector, weight: Vector | None) -> None:
-        """Rows with outcomes."""
-        keep = ~np.isnan(p)
-        y, p = y[keep], p[keep]
-        bins = np.rint(p * self.WIDTH).astype(np.int64)
-        w = np.ones(len(y)) if weight is None else weight[keep]
-        for row, values in enumerate((w, w * p, w * y, w * w * p * (1.0 - p))):
-            self._sums[row] += np.bincount(bins, values, self.WIDTH + 1)
-
-    def _mean(self, squares: Vector) -> float:
-        mass = self._sums[0]
-        if not mass.any():
-            return math.nan
-        return math.sqrt(float((squares[mass > 0] / mass[mass > 0]).sum() / mass.sum()))
-
-    @property
-    def error(self) -> float:
-        """√(mean of squared gaps), a share."""
-        return self._mean(np.square(self._sums[1] - self._sums[2]))
-
-    @property
-    def noise(self) -> float:
-        """What chance alone would show, if the forecasts were right."""
-        return self._mean(self._sums[3])
+        events, shares = self._groups_after.outcomes()
+        return one_sided(self._numbered.names, events.astype(int).tolist(), shares.tolist())

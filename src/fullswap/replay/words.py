@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullswap.base.amounts import counted, points
 from fullswap.certificates import Certificate
+from fullswap.certificates.by_group import TOO_FEW
 from fullswap.certificates.quantities import Subject
 from fullswap.certificates.words import CONDITIONS
 from fullswap.certificates.words import points as rounded
@@ -182,7 +183,7 @@ def _keys(certificates: dict[Any, Certificate]) -> list[str]:
         most = "none" if c.points_guaranteed is None else rounded(c.points_guaranteed, up=True)
         off = "–" if c.points is None else rounded(c.points)
         noise = "–" if c.points_noise is None else rounded(c.points_noise)
-        rows.append((str(key), f"{c.rounds:,}", off, noise, "too few" if c.trivial else most, ""))
+        rows.append((str(key), f"{c.rounds:,}", off, noise, TOO_FEW if c.trivial else most, ""))
     hidden = len(ranked) - MOST_KEYS
     more = [f"and {hidden:,} keys more"] if hidden > 0 else []
     title = "Certificates, key by key (percentage points, root mean square):"

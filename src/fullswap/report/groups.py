@@ -125,7 +125,10 @@ def _height(shown: Sequence[_Row], width: float) -> float:
 def _rows_of(table: Any) -> tuple[list[_Row], int]:
     """Rows with a measured error, worst first, and how many have none."""
     if isinstance(table, Mapping):
-        rows = [_Row(str(name), None, float(error)) for name, error in table.items()]
+        rows = [
+            _Row(str(name), None, checks.number(f"table[{name!r}]", error, least=0))
+            for name, error in table.items()
+        ]
         rows.sort(key=lambda row: -row.error)
         silent = 0
     else:
