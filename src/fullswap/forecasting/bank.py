@@ -96,7 +96,8 @@ class Bank(BankRows):
     ) -> Any:
         """Events of all streams, from arrays or from a frame: the pattern's ``run`` with keys.
 
-        The same numbers as if every stream were run alone.
+        The same numbers as if every stream were run alone; groups that come as they come have one
+        numbering for all of them.
 
         Parameters
         ----------
