@@ -29,6 +29,7 @@ Column = NDArray[Any]  # shape (m,)
 # Actions are numbered in 64 bits if they are fewer: half of what fits, so that sums fit too.
 MOST_NUMBERED = 2**62
 BLOCK = 4_000_000  # entries of a table of products that are formed at once: 32 MB
+_EXACT = 2**53  # whole numbers up to this are exact as floats
 _BEYOND = 1e-9  # share of its length by which parameters may pass the ends of a curve: rounding
 
 
@@ -363,3 +364,15 @@ def column_of(actions: list[Action]) -> Column:
     column = np.empty(len(actions), dtype=object)
     column[:] = actions
     return column
+
+
+def stack(columns: Sequence[Column]) -> NDArray[Any]:
+    """Columns side by side, shape (m, players); numbers too long for a float stay what they are."""
+    kinds = {column.dtype.kind for column in columns}
+    long = any(c.dtype.kind in "iu" and c.size and abs(c).max() > _EXACT for c in columns)
+    if not ("O" in kinds or (long and "f" in kinds)):
+        return np.column_stack(columns)
+    rows = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for p, column in enumerate(columns):
+        rows[:, p] = column.tolist()
+    return rows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.lp import LOOSE, solve_programme
+from fullswap.games.highs import LOOSE, TIGHT, solve_programme
 
 # Deviations that are added in a step, the best ones: of a player who gains by one action instead of
 # all recommendations, and from each recommendation.
@@ -62,7 +62,7 @@ class Master:
         bounds = [(0.0, None)] * (count + 1) + [(None, None)] * (values is None)
         solution = solve_programme(
             np.concatenate(cost), matrix, np.zeros(matrix.shape[0]), counted, seconds, bounds,
-            primal_feasibility_tolerance=LOOSE,
+            tolerances=(TIGHT, LOOSE), tight_prices=True,
         )  # fmt: skip
         if solution is None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from narwhals.typing import EagerAllowed, IntoBackend
 
 
-_PROVED = 1e-6  # share of a bound by which values differ that count as the same
+# Share of the range of values by which those differ that count as the same: programmes are solved
+# to a ten-millionth of it, and nobody notices a millionth.
+_PROVED = 1e-6
+_MOST_FIGURES = 15  # of a float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,13 +57,15 @@ class Optimum:
     value: float
     bound: float | None
     """No equilibrium has more (of "support": fewer); None if no bound is known."""
+    scale: float = 0.0
+    """How far values of joint actions are apart; of "support", which is counted, 0."""
+    searched: bool = True
+    """Whether better ones were looked for; False if any equilibrium had to do."""
 
     @property
     def proved(self) -> bool:
-        """Whether it is best, up to a millionth of the bound."""
-        if self.bound is None:
-            return False
-        return abs(self.bound - self.value) <= _PROVED * max(abs(self.bound), abs(self.value))
+        """Whether it is best, up to a millionth of the scale."""
+        return self.bound is not None and abs(self.bound - self.value) <= _PROVED * self.scale
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -67,10 +73,18 @@ class Optimum:
 
     def __str__(self) -> str:
         known = "best among the actions looked at, no bound is known"
-        if self.bound is not None:
+        if not self.searched:
+            known = "not optimised"
+        elif self.bound is not None:
             side = "less" if self.objective == "support" else "more"
-            known = f"not proved best: no equilibrium has {side} than {self.bound:.6g}"
-        return f"{self.objective} {self.value:.6g} ({'proved best' if self.proved else known})"
+            known = f"not proved best: no equilibrium has {side} than {self._said(self.bound)}"
+        known = "proved best" if self.proved else known
+        return f"{self.objective} {self._said(self.value)} ({known})"
+
+    def _said(self, value: float) -> str:
+        """Six figures of what values differ by, whatever their common level."""
+        level = abs(value) / self.scale if self.scale > 0 else 1.0
+        return f"{value:.{min(6 + math.floor(math.log10(max(level, 1.0))), _MOST_FIGURES)}g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
