@@ -1,7 +1,6 @@
 """The solver: gaps checked by slow loops, known answers, budgets, going on, bad input."""
 
 import contextlib
-import sys
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from fullswap.games import (
     from_matrices,
     from_tensor,
     portfolio,
+    run,
     verify,
     zoo,
 )

@@ -25,7 +25,9 @@ _STEPS = 400
 _CLOSE = 1e-7  # share of the range of values that a bound may be away to count as reached
 _INNER = 0.1  # share of the gap asked for that rows may be broken by
 _SECONDS_A_CELL = 4e-7  # of a step, for each joint action of the game
-_PENALTY = 50.0  # price of a broken row, in ranges of the value
+# Price of a broken row, in ranges of the value: at first, and up to which it is raised.
+_PENALTY, _MOST_PENALTY = 50.0, 1e6
+_ROUNDING = 1e-9  # what rows may be broken by however dear that is
 
 
 def by_columns(
@@ -67,8 +69,12 @@ def by_columns(
         new = np.setdiff1d(better, used)
         used = np.union1d(used, new)
         yield 10.0 * reduced.size
-        if best.proved or not (broken or len(new)) or _no_time(reduced.size, record.seconds_left):
+        if best.proved or _no_time(reduced.size, record.seconds_left):
             return
+        if not (broken or len(new)):
+            if master.broken_by <= _ROUNDING or master.penalty > _MOST_PENALTY * spread:
+                return
+            master.penalty *= 10
 
 
 def _largest(values: Points) -> Indices:
