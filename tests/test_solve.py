@@ -1,6 +1,7 @@
 """The solver: gaps checked by slow loops, known answers, budgets, going on, bad input."""
 
 import contextlib
+import sys
 
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ import pytest
 from fullswap.cli import equilibrium
 from fullswap.games import solve as solver
 from fullswap.games import zoo
-from fullswap.games.lp import OBJECTIVES
+from fullswap.games.values import OBJECTIVES
 from fullswap.games.record import NOTIONS
 from fullswap.games.solve import METHODS
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.best_so_far import BestSoFar
+from fullswap.games.highs import no_time_for
 from fullswap.games.master import Master
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.values import shares_of
@@ -37,7 +38,7 @@ def by_columns(
     """Programmes on more and more joint actions and deviations."""
     tables, record = best.tables, best.record
     best.find_some(rng, earlier)
-    if _no_time(tables[0].size, record.seconds_left):
+    if no_time_for(tables[0].size, record.seconds_left, _SECONDS_A_CELL):
         return
     unit = max(float(np.abs(t).max()) for t in tables) or 1.0
     scaled = [t / unit for t in tables]
@@ -69,7 +70,7 @@ def by_columns(
         new = np.setdiff1d(better, used)
         used = np.union1d(used, new)
         yield 10.0 * reduced.size
-        if best.proved or _no_time(reduced.size, record.seconds_left):
+        if best.proved or no_time_for(reduced.size, record.seconds_left, _SECONDS_A_CELL):
             return
         if not (broken or len(new)):
             if master.broken_by <= _ROUNDING or master.penalty > _MOST_PENALTY * spread:
@@ -79,7 +80,3 @@ def by_columns(
 
 def _largest(values: Points) -> Indices:
     return np.argpartition(-values, min(_ADDED, values.size - 1), axis=None)[:_ADDED]
-
-
-def _no_time(cells: int, seconds: float | None) -> bool:
-    return seconds is not None and cells * _SECONDS_A_CELL > seconds

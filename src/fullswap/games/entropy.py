@@ -22,6 +22,7 @@ METHOD = "entropy"
 MOST_ENTROPY = 12_000_000  # entries of the matrix of deviations
 _NEAR_PROGRAMME = 300_000  # entries up to which the nearest equilibrium of a table is sought
 _STEPS = 400
+_SECONDS_AN_ENTRY = 1e-7  # for rows, their columns, and the first steps
 _ENTRY = 200.0  # operations for each entry in a step: 25 iterations, with their line searches
 
 
@@ -37,7 +38,7 @@ def largest_entropy(
     # before the rows, which take time: an equilibrium to fall back on
     best.find_some(rng, earlier)
     yield 0.0
-    if no_time_for(programme_entries(shape, record.notion), record.seconds_left):
+    if no_time_for(programme_entries(shape, record.notion), record.seconds_left, _SECONDS_AN_ENTRY):
         return
     rows = incentive_rows(best.tables, record.notion)
     if not rows.shape[0]:  # no deviation ever pays

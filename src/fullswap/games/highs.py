@@ -19,13 +19,13 @@ TIGHT, LOOSE = 1e-10, 1e-7
 _SOLVED = 0  # the state of scipy's linprog
 _LEAST_SECONDS = 0.01  # the solver's clock takes nothing shorter for a limit
 # For each entry, before the solver looks at its clock; measured 0.1e-6 to 0.4e-6.
-_SECONDS_AN_ENTRY = 4e-7
+SECONDS_AN_ENTRY = 4e-7
 _HEARD = 0.1  # seconds after which Ctrl-C is heard
 
 
-def no_time_for(entries: int, seconds: float | None) -> bool:
-    """Whether the time would be up before the solver begins with a matrix of so many entries."""
-    return seconds is not None and entries * _SECONDS_AN_ENTRY > seconds
+def no_time_for(entries: int, seconds: float | None, each: float = SECONDS_AN_ENTRY) -> bool:
+    """Whether the time would be up before so many entries are dealt with; those of a programme."""
+    return seconds is not None and entries * each > seconds
 
 
 def solve_programme(
@@ -49,7 +49,7 @@ def solve_programme(
             left = ends - time.monotonic()
             if no_time_for(rows.nnz, left):
                 return None
-            options["time_limit"] = max(left - rows.nnz * _SECONDS_AN_ENTRY, _LEAST_SECONDS)
+            options["time_limit"] = max(left - rows.nnz * SECONDS_AN_ENTRY, _LEAST_SECONDS)
         solution = interruptible(
             partial(
                 linprog, cost, rows, limits, counted[None], [1.0], bounds, method=method,

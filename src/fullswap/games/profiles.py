@@ -43,6 +43,8 @@ class Gap:
     """What each adds to ``swap`` (its probability counted), shape (r,)."""
     coarse_deviation: Action
     """The action that attains ``coarse``."""
+    payoff: float
+    """What the player is paid on average by following."""
 
     def __repr__(self) -> str:
         return f"<Gap: {self.swap:.3g} by swaps, {self.coarse:.3g} by one fixed action>"
@@ -133,7 +135,7 @@ class CorrelatedEquilibrium:
     @property
     def payoffs(self) -> Vector:
         """Expected payoffs, shape (players,)."""
-        return self.weights @ self.game.payoffs(self.support)
+        return np.array([gap.payoff for gap in self.gaps])
 
     def marginal(self, player: int) -> tuple[Column, Vector]:
         """Distinct actions of a player with their probabilities."""

@@ -101,7 +101,8 @@ def _product_gap(game: StructuredGame, player: int, marginals: list[tuple[Column
     gains = shares * np.maximum(value[0] - following, 0.0)
     coarse = max(float(value[0] - shares @ following), 0.0)
     deviations = np.repeat(best, len(recommended))
-    return Gap(float(gains.sum()), coarse, recommended, deviations, gains, best[0])
+    paid = float(shares @ following)
+    return Gap(float(gains.sum()), coarse, recommended, deviations, gains, best[0], paid)
 
 
 def _refuse_worse(
@@ -129,7 +130,8 @@ def _gap(game: StructuredGame, player: int, columns: list[Column], weights: Vect
     gains = np.maximum(values - following, 0.0)
     fixed, value = own.best(directions.sum(axis=0, keepdims=True))
     coarse = max(float(value[0] - following.sum()), 0.0)
-    return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0])
+    paid = float(following.sum())
+    return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0], paid)
 
 
 def tree_gap(profile: CorrelatedEquilibrium) -> float | None:
