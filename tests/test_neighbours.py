@@ -140,7 +140,16 @@ def test_units_are_unit_vectors():
     directions = np.random.default_rng(0).random((5, 3))
     some = np.array([2, 0])
     assert units.values(some, directions) == pytest.approx(units.embed(some) @ directions.T)
+    again = Units(3, ["x", "x", "x_1"])
+    assert len({again.name(k) for k in range(3)}) == 3
     assert units.name(1) == "b" and Units(3).name(1) == 2 and Units(3).describe(1) == "1"
+
+
+def test_tables_have_no_identity_matrix_beside_them():
+    for game in (random_game((4, 5)), random_game((2, 3, 4))):
+        assert all(isinstance(s, Units) for s in game.actions[:1])
+    tall = from_matrices(np.ones((6, 2)), np.ones((6, 2)))
+    assert [s.dim for s in tall.actions] == [2, 2]
 
 
 @pytest.mark.parametrize(

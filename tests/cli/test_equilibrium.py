@@ -9,9 +9,9 @@ import pytest
 from fullswap.cli import equilibrium
 from fullswap.games import solve as solver
 from fullswap.games import zoo
-from fullswap.games.values import OBJECTIVES
 from fullswap.games.record import NOTIONS
 from fullswap.games.solve import METHODS
+from fullswap.games.values import OBJECTIVES
 
 CHICKEN = 'NFG 1 R "Chicken" { "Ann" "" } { { "dare" "" } { "dare" "yield" } } 0 0 2 7 7 2 6 6'
 TREE = 'EFG 2 R "" { "Ann" "Bob" } p "" 1 5 { "a" "b" } 0 t "" 1 { 1 2 } t "" 0'

@@ -15,7 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.games.actions import Action, ActionSet, Column, Vectors, blocks, column_of, dots
+from fullswap.games.actions import (
+    Action,
+    ActionSet,
+    Column,
+    Numbered,
+    Units,
+    Vectors,
+    blocks,
+    column_of,
+    dots,
+)
 from fullswap.games.names import told_apart
 
 # Columns of the other players' actions, in order ↦ payoff vectors (m, dim).
@@ -148,17 +158,14 @@ class StructuredGame:
         other = checks.matrix("W", W, (None, own.shape[1])).copy()
         other2 = checks.matrix("V2", V2, (len(own), None)).copy()
         own2 = checks.matrix("W2", W2, (len(other), other2.shape[1]))
-        return _two_players(own, other, own2, other2, name, (0.0, 0.0), labels, player_names)
+        named = _labels(labels, 2)
+        sets = Vectors(own, named[0]), Vectors(own2, named[1])
+        return cls(sets, (_rows(other), _rows(other2)), name, None, player_names)
 
 
-def _two_players(
-    own: Points, other: Points, own2: Points, other2: Points, name: str,
-    errors: tuple[float, float], labels: Labels | None, player_names: Sequence[str] | None,
-) -> StructuredGame:  # fmt: skip
-    """u_1(i, j) = ⟨own[i], other[j]⟩ and u_2(i, j) = ⟨own2[j], other2[i]⟩."""
-    against = (lambda others: other[others[0]], lambda others: other2[others[0]])
-    sets = [Vectors(v, row) for v, row in zip((own, own2), _labels(labels, 2), strict=True)]
-    return StructuredGame(sets, against, name, errors, player_names)
+def _rows(matrix: Points) -> Against:
+    """The row of the other player's action."""
+    return lambda others: matrix[others[0]]
 
 
 def tensor(payoffs: Points, player: int, shape: Sequence[int]) -> Points:
@@ -179,23 +186,30 @@ def from_matrices(
     first = checks.matrix("A", A)
     second = checks.matrix("B", B, first.shape)
     most = min(first.shape) if rank is None else checks.whole("rank", rank, 1)
-    own, other, error = _factors(first.copy(), most)
-    own2, other2, error2 = _factors(second.copy().T, most)
-    errors = (error, error2)
-    return _two_players(own, other, own2, other2, name, errors, labels, player_names)
+    named = _labels(labels, 2)
+    own, against, error = _factors(first, most, named[0])
+    own2, against2, error2 = _factors(second.T, most, named[1])
+    return StructuredGame((own, own2), (against, against2), name, (error, error2), player_names)
 
 
-def _factors(matrix: Points, rank: int) -> tuple[Points, Points, float]:
-    """matrix ≈ own @ other.T, and the largest error of an entry."""
+def _factors(
+    matrix: Points, rank: int, labels: Sequence[str] | None
+) -> tuple[Numbered, Against, float]:
+    """Actions and payoff vectors of one player, and the largest error of a payoff.
+
+    A matrix of full rank is kept as it is: on the player's own side or, which takes fewer
+    dimensions, the other's.
+    """
     n, m = matrix.shape
     if rank < min(n, m):
         left, values, right = np.linalg.svd(matrix, full_matrices=False)
         root = np.sqrt(values[:rank])
         own, other = left[:, :rank] * root, right[:rank].T * root
-        return own, other, float(np.abs(own @ other.T - matrix).max())
+        return Vectors(own, labels), _rows(other), float(np.abs(own @ other.T - matrix).max())
     if n <= m:
-        return np.eye(n), matrix.T, 0.0
-    return matrix, np.eye(m), 0.0
+        return Units(n, labels), _rows(matrix.T.copy()), 0.0
+    units = Units(m)
+    return Vectors(matrix, labels), lambda others: units.embed(others[0]), 0.0
 
 
 def from_tensor(
@@ -215,7 +229,7 @@ def from_tensor(
         return lambda others: own_last[tuple(others)]
 
     named = _labels(labels, len(array))
-    sets = [Vectors(np.eye(n), row) for n, row in zip(array.shape[1:], named, strict=True)]
+    sets = [Units(n, row) for n, row in zip(array.shape[1:], named, strict=True)]
     makers = [against(p) for p in range(len(array))]
     return StructuredGame(sets, makers, name, player_names=player_names)
 

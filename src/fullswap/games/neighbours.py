@@ -15,54 +15,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Vectors
+from fullswap.base.protocols import Points
+from fullswap.games.actions import Column, Units, Vectors
 from fullswap.games.game import Against, StructuredGame
 
 Matrix: TypeAlias = ArrayLike | sparse.sparray
-
-
-class Units(ActionSet):
-    """Finitely many actions without structure: the embedding of action k is the k-th unit vector.
-
-    The same as ``Vectors(np.eye(size))``, without the matrix.
-
-    Examples
-    --------
-    >>> Units(3).best(np.array([[1.0, 5.0, 2.0]]))
-    (array([1]), array([5.]))
-    """
-
-    size: int
-
-    def __init__(self, size: int, labels: Sequence[str] | None = None) -> None:
-        self.size = self.dim = checks.whole("size", size, 1)
-        if labels is not None:
-            checks.same_length("labels", labels, "the actions", self.size)
-        self.labels = None if labels is None else tuple(map(str, labels))
-
-    def embed(self, actions: Column) -> Points:
-        """Unit vectors, one a row."""
-        rows = np.zeros((len(actions), self.size))
-        rows[np.arange(len(actions)), actions] = 1.0
-        return rows
-
-    def values(self, actions: Column, directions: Points) -> Points:
-        """Entries of the directions."""
-        return np.ascontiguousarray(directions.T[actions])
-
-    def best(self, directions: Points) -> tuple[Indices, Vector]:
-        """The largest entry."""
-        best = directions.argmax(axis=1)
-        return best, np.asarray(directions[np.arange(len(best)), best])
-
-    def describe(self, action: Action) -> str:
-        """Its label, or its number."""
-        return str(int(action)) if self.labels is None else self.labels[int(action)]
-
-    def name(self, action: Action) -> str | int:
-        """Its label, or its number from 1."""
-        return int(action) + 1 if self.labels is None else self.labels[int(action)]
 
 
 def polymatrix(

@@ -18,7 +18,7 @@ from fullswap.games.verify import verify, verify_product
 
 NOTIONS = ("correlated", "coarse")
 NOISE = 1e-12  # probabilities that are rounding
-_MOST_JOINT = 200_000  # joint actions that are verified one by one where independent ones need not
+_MOST_JOINT = 200_000  # joint actions of independent ones that are verified like any others
 
 
 class Record:
@@ -133,9 +133,14 @@ def product(
     game: StructuredGame, columns: Sequence[Column], mixed: Sequence[Vector]
 ) -> CorrelatedEquilibrium:
     """The verified profile of independent mixed actions, without what is rounding."""
-    whole = verify_product(game, columns, mixed)
-    kept = whole.weights > NOISE
-    if kept.all() or np.count_nonzero(kept) > _MOST_JOINT:
-        return whole
-    weights = whole.weights[kept]
-    return verify(game, (whole.support[kept], weights / weights.sum()))
+    used = [np.flatnonzero(weights > NOISE) for weights in mixed]
+    shape = [len(at) for at in used]
+    weights = np.ones(1)
+    for own, at in zip(mixed, used, strict=True):
+        weights = np.outer(weights, own[at]).ravel()
+    kept = np.flatnonzero(weights > NOISE)
+    if len(kept) > _MOST_JOINT:
+        return verify_product(game, columns, mixed)
+    places = np.unravel_index(kept, shape)
+    support = [c[at][k] for c, at, k in zip(columns, used, places, strict=True)]
+    return verify(game, (stack(support), weights[kept] / weights[kept].sum()))

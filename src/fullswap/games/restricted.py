@@ -171,8 +171,7 @@ def pass_work(game: StructuredGame) -> float:
     """Operations of one best answer of every player: a pass over the lists of actions."""
     work = 0.0
     for s in game.actions:
-        listed = isinstance(s, Vectors) and not s.unit
-        work += s.size * (s.dim + 1) if listed and s.size else 10.0 * s.dim
+        work += s.size * (s.dim + 1) if isinstance(s, Vectors) else 10.0 * s.dim
     return work
 
 

@@ -28,6 +28,7 @@ from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 # What can be checked: a result, joint actions with weights, or a table of probabilities.
 Profile: TypeAlias = CorrelatedEquilibrium | tuple[Support, ArrayLike] | ArrayLike
 _ROUNDING = 1e-6  # best answers worse than what is recommended by this share of its size are wrong
+_DIVIDED = 1e-12  # how far weights may be from summing to 1 by rounding
 _LARGEST_TREE = 3_000  # sequences of a player, whose squares are held at once
 _DENSE = 4  # counting is quicker than sorting if numbers are at most so many times the entries
 _CROWDED = 0.05  # share of entries from which on dense products are faster than sparse ones
@@ -219,7 +220,8 @@ def _as_profile(game: StructuredGame, profile: Profile) -> tuple[NDArray[Any], V
     total = weights.sum()
     if abs(total - 1) > checks.ROW_TOLERANCE:
         checks.refuse("weights", "sum to 1", float(total))
-    return support, weights / total
+    # weights that were divided already stay what they are: a profile read back has the same gap
+    return support, weights if abs(total - 1) <= _DIVIDED else weights / total
 
 
 def _is_row(values: Support | ArrayLike) -> bool:
