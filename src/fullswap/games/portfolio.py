@@ -108,7 +108,8 @@ def members_of(
         if tables is None:
             add("answers to answers", pure.by_answers_to_answers(game, record), 30.0)
         if zero_sum.looks_opposed(game):
-            add(zero_sum.METHOD, zero_sum.by_averages(game, record), 10.0, 4.0)
+            # it gets there unless the gap is tiny, and then others have their turn
+            add(zero_sum.METHOD, zero_sum.by_averages(game, record), 10.0, 16.0)
     add("turns", pure.by_turns(game, record, rngs[1]), 0.0 if tables is None else 3.0)
     if game.players > _TABLED:  # two actions each would make too many joint ones
         add(many.METHOD, many.by_profiles(game, record, rngs[5]), 5.0)

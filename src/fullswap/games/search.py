@@ -34,7 +34,7 @@ _LACKING, _MOSTLY = 0.25, 0.5
 _POLISHED = 0.999  # probability of the actions that a polish keeps, as far as they fit
 _SLIGHT = 0.1  # share of the gap to give away: by answers not added, joint actions left out
 _CALL = 2_000_000.0  # operations that a programme takes whatever its size
-_ENTRY = 1_000.0  # and for each entry of its matrix, in programmes of 400 joint actions
+_ENTRY = 4_000.0  # and for each entry of its matrix, in programmes of 400 joint actions
 _USUAL = 400
 
 
