@@ -121,7 +121,9 @@ def members_of(
     few = game.players == 2
     add("programmes", _programmes(game, record, rngs[2], ANY, known), 20.0 if few else 2.0)
     add("programmes of welfare", _programmes(game, record, rngs[3], "welfare", known), 60.0)
-    add("self-play", _self_play(game, record, rngs[4], most_rounds, known), 80.0 if few else 10.0)
+    # what is left for it when pivots have had their chance is long play
+    play = _self_play(game, record, rngs[4], most_rounds, known)
+    add("self-play", play, 80.0 if few else 10.0, 4.0 if few else 1.0)
     if game.players > 2:
         add(many.METHOD, many.by_profiles(game, record, rngs[5]), 5.0)
     return members
