@@ -7,6 +7,7 @@ billion actions are as good as ten if their embeddings are low-dimensional.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from fullswap.games.actions import (
     blocks,
     column_of,
     dots,
+    stack,
 )
 from fullswap.games.names import told_apart
 
@@ -35,6 +37,8 @@ Support = NDArray[Any] | Sequence[Sequence[Action]]
 # Names of each player's actions; None where they have none.
 Labels = Sequence[Sequence[str] | None]
 _MOST_SHOWN = 12  # players whose sets are in the line
+_COMPARED = 1_000_000  # joint actions of games that are compared as a whole
+_SAMPLE = 500  # joint actions of larger ones
 _ROUNDING = 1e-9  # share of the largest payoff by which one game may differ from another
 
 
@@ -110,15 +114,35 @@ class StructuredGame:
         return payoffs
 
     def pays_like(self, other: StructuredGame, support: Support) -> bool:
-        """Whether another game has as many actions, and the same payoffs for these joint ones."""
-        if [s.size for s in self.actions] != [s.size for s in other.actions]:
+        """Whether another game has as many actions, and the same payoffs.
+
+        Whole tables are compared if they are small; else these joint actions, and some others.
+        """
+        sizes = [s.size for s in self.actions]
+        if sizes != [s.size for s in other.actions]:
             return False
+        listed = [k for k in sizes if k is not None]
+        if len(listed) == len(sizes) and math.prod(listed) <= _COMPARED:
+            whole = [np.arange(k) for k in listed]
+            pairs = zip(self.table(whole), other.table(whole), strict=True)
+            return all(_alike(own, theirs) for own, theirs in pairs)
         try:
-            own, theirs = self.payoffs(support), other.payoffs(support)
+            return all(
+                _alike(self.payoffs(rows), other.payoffs(rows)) for rows in (support, self._some())
+            )
         except ValueError:  # actions that one of them does not have
             return False
-        largest = np.maximum(np.abs(own), np.abs(theirs)).max(initial=0.0)
-        return bool((np.abs(own - theirs) <= _ROUNDING * largest).all())
+
+    def _some(self) -> NDArray[Any]:
+        """Some joint actions, always the same, shape (m, players)."""
+        rng = np.random.default_rng(0)
+        columns: list[Column] = [
+            s.best(rng.standard_normal((_SAMPLE, s.dim)))[0]
+            if s.size is None
+            else rng.integers(s.size, size=_SAMPLE)
+            for s in self.actions
+        ]
+        return stack(columns)
 
     def columns(self, support: Support) -> list[Column]:
         """Checked columns of joint actions."""
@@ -161,6 +185,11 @@ class StructuredGame:
         named = _labels(labels, 2)
         sets = Vectors(own, named[0]), Vectors(own2, named[1])
         return cls(sets, (_rows(other), _rows(other2)), name, None, player_names)
+
+
+def _alike(own: Points, theirs: Points) -> bool:
+    largest = np.maximum(np.abs(own), np.abs(theirs)).max(initial=0.0)
+    return bool((np.abs(own - theirs) <= _ROUNDING * largest).all())
 
 
 def _rows(matrix: Points) -> Against:

@@ -38,7 +38,9 @@ def polymatrix(
     >>> chain.payoffs([[0, 0, 1], [1, 1, 1]]).tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
     """
-    counts = [checks.whole(f"sizes[{p}]", k, 1) for p, k in enumerate(sizes)]
+    counts = _counts(sizes)
+    if not isinstance(pairs, Mapping):
+        checks.refuse("pairs", "be a dict of payoffs by (i, j)", pairs)
     known: list[list[tuple[int, Any]]] = [[] for _ in counts]
     for pair, values in pairs.items():
         if not (isinstance(pair, tuple) and len(pair) == 2 and pair[0] != pair[1]):
@@ -76,13 +78,20 @@ def congestion(
     >>> roads.payoffs([[0, 0, 1], [0, 0, 0]]).tolist()
     [[-2.0, -2.0, -2.0], [-3.0, -3.0, -3.0]]
     """
-    table = checks.matrix("delays", delays, (None, len(plans))).copy()
+    players = _listed("plans", plans, "be lists of plans of at least 2 players", 2)
+    table = checks.matrix("delays", delays, (None, len(players))).copy()
     roads = len(table)
     sets = []
-    for p, own in enumerate(plans):
+    for p, given in enumerate(players):
+        own = _listed(f"plans[{p}]", given, "be one or more plans, lists of roads", 1)
         taken = np.zeros((len(own), roads))
         for k, plan in enumerate(own):
-            taken[k, checks.indices(f"plans[{p}][{k}]", list(plan), roads)] = 1.0
+            name_of_plan = f"plans[{p}][{k}]"
+            listed = _listed(name_of_plan, plan, "be a list of roads", 0)
+            if len(set(map(str, listed))) < len(listed):
+                checks.refuse(name_of_plan, "have each road once", listed)
+            if listed:
+                taken[k, checks.indices(name_of_plan, listed, roads)] = 1.0
         labels = ["+".join(map(str, plan)) or "stay" for plan in own]
         sets.append(Vectors(taken, labels))
 
@@ -139,13 +148,31 @@ def from_function(
     >>> bar.payoffs([[1] * 12 + [0] * 8])[0, [0, 19]].tolist()
     [1.0, 0.0]
     """
-    counts = [checks.whole(f"sizes[{p}]", k, 1) for p, k in enumerate(sizes)]
+    counts = _counts(sizes)
+    if not callable(payoffs):
+        checks.refuse("payoffs", "be a function of a player and the others' actions", payoffs)
 
     def against(player: int) -> Against:
         return lambda others: np.asarray(payoffs(player, others), dtype=float)
 
     makers = [against(p) for p in range(len(counts))]
     return StructuredGame([Units(k) for k in counts], makers, name)
+
+
+def _listed(name: str, values: Any, rule: str, least: int) -> list[Any]:
+    """The entries of a list, a tuple or an array, at least so many."""
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+        checks.refuse(name, rule, values)
+    listed = list(values)
+    if len(listed) < least:
+        checks.refuse(name, rule, values)
+    return listed
+
+
+def _counts(sizes: Sequence[int]) -> list[int]:
+    """Numbers of actions, one a player."""
+    listed = _listed("sizes", sizes, "be the numbers of actions of at least 2 players", 2)
+    return [checks.whole(f"sizes[{p}]", k, 1) for p, k in enumerate(listed)]
 
 
 def _rows(name: str, values: Matrix, shape: tuple[int, ...]) -> Callable[[Column], Points]:
