@@ -254,7 +254,7 @@ class CorrelatedEquilibrium:
         return card.html_of(self)
 
     def __str__(self) -> str:
-        paid = ", ".join(map(card.number, self.payoffs))
+        paid = card.payoffs_of(self)
         state = " (the gap asked for was not reached)" if self.reached is False else ""
         kind, gap = "correlated equilibrium", self.gap
         if self.notion == "coarse":
