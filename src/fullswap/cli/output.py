@@ -111,6 +111,7 @@ def as_printable(text: str) -> str:
 def warned(command: str) -> Iterator[None]:
     """Warnings are said in words, without the line of the program that gave them."""
     with warnings.catch_warnings():
+        warnings.simplefilter("default", RuntimeWarning)
         warnings.showwarning = lambda message, *_args, **_named: fail(message, command)
         yield
 
