@@ -1,6 +1,7 @@
 """What is said of the best equilibrium is true: levels, many players, small gaps, little time."""
 
 import _thread
+import sys
 import threading
 import time
 import warnings
@@ -40,6 +41,13 @@ def test_a_level_of_payoffs_changes_nothing(objective, notion):
         added = {"welfare": 2.0, "fair": 1.0}.get(str(objective), 0.5) * level
         assert high.reached and high.optimum.proved and plain.optimum.proved
         assert high.optimum.value - added == pytest.approx(plain.optimum.value, abs=1e-5)
+
+
+@pytest.mark.parametrize("notion", ["correlated", "coarse"])
+def test_rows_of_whole_payoffs_keep_all_digits(notion):
+    tables = list(np.random.default_rng(0).integers(0, 4, (2, 5, 4)) * 1.0)
+    plain, high = (incentive_rows([t + level for t in tables], notion) for level in (0, 1e9))
+    assert high.toarray() == pytest.approx(plain.toarray(), abs=1e-12)
 
 
 def test_a_proof_is_about_differences_of_values():
@@ -148,14 +156,12 @@ def test_the_search_for_prices_looks_at_the_clock():
 
 def test_uniform_play_of_large_tables_is_offered_only_if_it_will_do(monkeypatch):
     monkeypatch.setattr(pure, "_MOST_UNIFORM", 10)
-    game = random_game((9, 8), 4)
-    record = Record(game, 1e-9, None, Progress(100, False))
-    list(pure.by_scan(game, record, whole(game)))
-    assert record.best().method == pure.METHOD
-    pennies = from_matrices(*(sign * np.kron(np.eye(2), np.ones((2, 2))) for sign in (1, -1)))
-    record = Record(pennies, 1e-9, None, Progress(100, False))
-    list(pure.by_scan(pennies, record, whole(pennies)))
-    assert record.best().method == pure.UNIFORM
+    pennies = np.kron(np.eye(2), np.ones((2, 2)))
+    for extra, expected in ((0.0, pure.UNIFORM), (0.01 * np.arange(4), pure.METHOD)):
+        game = from_matrices(pennies + extra, -pennies + extra)  # extra: nearly, and not quite
+        record = Record(game, 1e-9, None, Progress(100, False))
+        list(pure.by_scan(game, record, whole(game)))
+        assert record.best().method == expected
 
 
 def test_what_is_rounding_is_no_part_of_a_product():
@@ -177,7 +183,7 @@ def test_ctrl_c_is_heard_while_a_programme_is_solved():
     assert interruptible(lambda: 3) == 3
 
 
-def test_a_start_is_of_the_same_game_beyond_its_support():
+def test_a_start_is_of_the_same_game_beyond_its_support(monkeypatch):
     pays = np.array([[0.0, 7.0], [2.0, 6.0]])
     chicken = from_matrices(pays, pays.T)
     pure_one = verify(chicken, [[0.0, 1.0], [0.0, 0.0]])
@@ -185,7 +191,12 @@ def test_a_start_is_of_the_same_game_beyond_its_support():
     with pytest.raises(ValueError, match="start must be a profile of the game to solve"):
         solve(other, start=pure_one)
     assert solve(from_matrices(pays, pays.T), start=pure_one).reached
-    large = zoo.ring(3_000)
-    told = verify(large, ([[0, 0]], [1.0]))
+    tables = np.random.default_rng(0).normal(size=(2, 300, 300))
+    told = verify(from_matrices(*tables), ([[0, 0]], [1.0]))
+    tables[0, 123, 45] += 1
     with pytest.raises(ValueError, match="start must be a profile"):
-        solve(zoo.ring(3_000, shift=0.123), 0.1, start=told)
+        solve(from_matrices(*tables), 5.0, start=told)
+    monkeypatch.setattr(sys.modules["fullswap.games.game"], "_COMPARED", 0)  # as of a large game
+    with pytest.raises(ValueError, match="start must be a profile"):
+        solve(other, start=pure_one)
+    assert solve(from_matrices(pays, pays.T), start=pure_one).reached
