@@ -61,13 +61,18 @@ class Line:
     memory: float = 0.0
 
     def late(self, k: int) -> bool:
-        """Whether another method was clearly quicker, or this one did not reach the gap."""
+        """Whether another method was clearly quicker, or the larger gap was not reached."""
         known = [times[k] for times in self.others.values()]
         best = min((t for t in known if t is not None), default=None)
         ours = self.ours[k]
         if ours is None:
             return k == 0 or best is not None
         return best is not None and ours > TIMES * best + PLUS
+
+    @property
+    def unreached(self) -> bool:
+        """Whether no method reached the smaller gap."""
+        return all(times[-1] is None for times in (self.ours, *self.others.values()))
 
 
 def exact_runs(game: Posed) -> dict[str, list[Callable[[], Found]]]:
@@ -156,12 +161,17 @@ def as_table(lines: Sequence[Line]) -> str:
         by = " / ".join(dict.fromkeys(line.by))
         rows.append([line.game, _pair(line.ours), by, *cells, f"{line.memory:.0f}"])
     late = [f"{line.game} (at {SHARES[k]:g})" for line in lines for k in range(2) if line.late(k)]
-    said = "none" if not late else "; ".join(late)
+    unreached = [line.game for line in lines if line.unreached]
     return (
         table(head, rows)
-        + f"\n\nNot reached, or slower than {TIMES:g} times the best other method plus "
-        f"{1000 * PLUS:g} ms: {said}."
+        + f"\n\nBehind another method (more than {TIMES:g} times the best other one plus "
+        f"{1000 * PLUS:g} ms), or the larger gap not reached: {_listed(late)}. The smaller gap "
+        f"was reached by no method: {_listed(unreached)}."
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return "; ".join(names) or "none"
 
 
 def notions_table(quick: bool = False) -> str:

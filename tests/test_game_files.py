@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullswap.games.actions import Vectors
+from fullswap.games.actions import Units, Vectors
 from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.extensive.tree import CHANCE
 from fullswap.games.files import efg, nfg, parse, read
@@ -61,7 +61,7 @@ def table(text):
 def test_every_file_is_read(name, tmp_path):
     file = write(tmp_path, name)
     game = read(file)
-    wanted = Vectors if file.suffix == ".nfg" else SequenceForm
+    wanted = (Units, Vectors) if file.suffix == ".nfg" else SequenceForm
     assert all(isinstance(actions, wanted) for actions in game.actions)
     rows = np.array([[0] * game.players, [actions.size - 1 for actions in game.actions]])
     assert np.isfinite(game.payoffs(rows)).all()

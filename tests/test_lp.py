@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
-from fullswap.games.lp import MOST_JOINT, as_objective, best_equilibrium, check_size
+from fullswap.games.lp import MOST_JOINT, best_equilibrium, check_size
+from fullswap.games.values import as_objective
 from small_games import slow_gap
 
 CHICKEN = [np.array([[0.0, 7.0], [2.0, 6.0]]), np.array([[0.0, 2.0], [7.0, 6.0]])]

@@ -140,7 +140,16 @@ def test_units_are_unit_vectors():
     directions = np.random.default_rng(0).random((5, 3))
     some = np.array([2, 0])
     assert units.values(some, directions) == pytest.approx(units.embed(some) @ directions.T)
+    again = Units(3, ["x", "x", "x_1"])
+    assert len({again.name(k) for k in range(3)}) == 3
     assert units.name(1) == "b" and Units(3).name(1) == 2 and Units(3).describe(1) == "1"
+
+
+def test_tables_have_no_identity_matrix_beside_them():
+    for game in (random_game((4, 5)), random_game((2, 3, 4))):
+        assert all(isinstance(s, Units) for s in game.actions[:1])
+    tall = from_matrices(np.ones((6, 2)), np.ones((6, 2)))
+    assert [s.dim for s in tall.actions] == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +162,14 @@ def test_units_are_unit_vectors():
         (lambda: polymatrix([2, 0], {}), r"sizes\[1\] must"),
         (lambda: congestion([[[0]], [[5]]], [[1.0, 2.0]]), r"plans\[1\]\[0\] must"),
         (lambda: congestion([[[0]], [[0]]], [[1.0]]), "delays must"),
+        (lambda: congestion([], [[1.0]]), "plans must be lists of plans of at least 2 players"),
+        (lambda: congestion([[0], [1]], [[1.0, 2.0]]), r"plans\[0\]\[0\] must be a list of roads"),
+        (lambda: congestion([[], [[0]]], [[1.0, 2.0]]), r"plans\[0\] must be one or more plans"),
+        (lambda: congestion([[[0, 0]], [[0]]], [[1.0, 2.0]]), r"must have each road once"),
+        (lambda: polymatrix(3, {}), "sizes must be the numbers of actions of at least 2 players"),
+        (lambda: polymatrix([2, 2], [[1]]), "pairs must be a dict"),
+        (lambda: from_function([2, 2], 3), "payoffs must be a function"),
+        (lambda: from_function("ab", lambda *_: 0), "sizes must"),
         (lambda: from_sparse(np.ones(3), np.ones(3)), "A must"),
         (lambda: from_sparse(sparse.eye_array(3), sparse.eye_array(2)), "B must"),
         (lambda: Units(2, ["a"]), "labels must"),

@@ -267,7 +267,7 @@ def test_an_interrupt_before_the_first_step_returns_a_profile(monkeypatch):
         raise KeyboardInterrupt
 
     game = from_tensor(np.random.default_rng(0).normal(size=(2, 30, 30)))
-    monkeypatch.setattr(sys.modules["fullswap.games.solve"], "initial_actions", stopped)
+    monkeypatch.setattr(sys.modules["fullswap.games.run"], "initial_actions", stopped)
     found = solve(game, method="oracle")
     assert not found.reached and found.gap > 0
 

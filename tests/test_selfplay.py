@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullswap.games import zoo
-from fullswap.games.restricted import Restricted, initial_actions, stack
+from fullswap.games.actions import stack
+from fullswap.games.restricted import Restricted, initial_actions
 from fullswap.games.selfplay import LEARNERS, SelfPlay, joint_play
 from fullswap.kernels import selfplay as kernel
 from small_games import SMALL, auction, random_game, ring

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fullswap.games import (
     ActionSet,
@@ -17,8 +19,9 @@ from fullswap.games import (
     solve,
     verify,
 )
+from fullswap.games.verify import numbered, verify_product
 from fullswap.sets import Ball
-from small_games import slow_gap
+from small_games import random_game, slow_gap
 
 
 class _Triangle(ActionSet):
@@ -154,3 +157,35 @@ def test_games_do_not_change_with_the_arrays_they_were_made_of():
     first[:] = second[:] = -1.0
     for game in games:
         assert game.payoffs([[0, 1], [1, 0]]).tolist() == [[7.0, 2.0], [2.0, 7.0]]
+
+
+@given(
+    shape=st.sampled_from([(3, 4), (2, 3, 2), (5, 1)]), seed=st.integers(0, 999)
+)  # fmt: skip
+def test_independent_draws_are_verified_by_their_marginals(shape, seed):
+    rng = np.random.default_rng(seed)
+    game = random_game(shape, seed)
+    mixed = [rng.dirichlet(np.ones(k)) * (rng.random(k) < 0.8) + 1e-3 for k in shape]
+    mixed = [own / own.sum() for own in mixed]
+    columns = [rng.permutation(k) for k in shape]
+    joint = np.zeros(shape)
+    weights = np.ones(())
+    for own in mixed:
+        weights = np.multiply.outer(weights, own)
+    joint[np.ix_(*columns)] = weights
+    quick, slow = verify_product(game, columns, mixed), verify(game, joint)
+    assert quick.to_table() == pytest.approx(slow.to_table())
+    assert quick.payoffs == pytest.approx(slow.payoffs)
+    for own, other in zip(quick.gaps, slow.gaps, strict=True):
+        assert own.swap == pytest.approx(other.swap, abs=1e-12)
+        assert own.coarse == pytest.approx(other.coarse, abs=1e-12)
+        assert own.recommended.tolist() == other.recommended.tolist()
+        assert own.gains == pytest.approx(other.gains, abs=1e-12)
+
+
+@given(numbers=st.lists(st.integers(-3, 40), min_size=1))
+def test_counting_is_sorting(numbers):
+    for column in (np.array(numbers), np.array(numbers) * 10**9, np.array(numbers) / 7):
+        actions, where = np.unique(column, return_inverse=True)
+        found = numbered(column)
+        assert found[0].tolist() == actions.tolist() and found[1].tolist() == where.tolist()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -9,9 +10,9 @@ import pytest
 from fullswap.cli import equilibrium
 from fullswap.games import solve as solver
 from fullswap.games import zoo
-from fullswap.games.lp import OBJECTIVES
 from fullswap.games.record import NOTIONS
 from fullswap.games.solve import METHODS
+from fullswap.games.values import OBJECTIVES
 
 CHICKEN = 'NFG 1 R "Chicken" { "Ann" "" } { { "dare" "" } { "dare" "yield" } } 0 0 2 7 7 2 6 6'
 TREE = 'EFG 2 R "" { "Ann" "Bob" } p "" 1 5 { "a" "b" } 0 t "" 1 { 1 2 } t "" 0'
@@ -186,3 +187,29 @@ def test_long_names_of_actions_stand_below_the_table(call):
     code, out, _ = call("equilibrium", "kuhn_poker", "--quiet")
     table, _, meanings = out.partition("\n\nFirst 1: ")
     assert code == 0 and meanings and max(map(len, table.splitlines())) < 100
+
+
+def test_weights_of_the_players(call):
+    code, out, _ = call("equilibrium", "chicken", "--objective", "1,2", "--json")
+    found = json.loads(out)["optimum"]
+    assert code == 0 and found["objective"] == "weights" and found["value"] == 16
+    for wrong, why in (("1,2,3", "shape"), ("best", "or weights such as 1,2"), ("1,", "weights")):
+        code, _, err = call("equilibrium", "chicken", "--objective", wrong)
+        assert code == 2 and "--objective must" in err and why in err
+
+
+def test_many_players_have_a_row_each(call):
+    code, out, _ = call("equilibrium", "cournot", "--set", "players=24")
+    assert code == 0 and max(map(len, out.splitlines())) < 160
+    rows = [line for line in out.splitlines() if line.startswith("player ")]
+    assert len(rows) == 24 and "a column each" in out
+
+
+def test_warnings_are_said_in_words(call, monkeypatch):
+    def warning(*arguments, progress, **settings):
+        warnings.warn("there was no room", RuntimeWarning, stacklevel=2)
+        return solver(*arguments, **settings)
+
+    monkeypatch.setattr("fullswap.games.solve", warning)
+    _, _, err = call("equilibrium", "chicken")
+    assert err == "fullswap equilibrium: there was no room\n"

@@ -75,12 +75,14 @@ def test_gaps_by_other_code_agree_with_verify():
 
 def test_a_line_says_what_is_late():
     line = solvers.Line("chess", [0.5, None], ["pure", "pure"], [0.0, 0.1], {"LP": [0.1, None]})
-    assert line.late(0) and not line.late(1)
+    assert line.late(0) and not line.late(1) and line.unreached
+    assert "no method: chess." in solvers.as_table([line])
     line.others["Lemke–Howson"] = [0.2, 3.0]
-    assert line.late(1)
+    assert line.late(1) and not line.unreached
     shown = solvers.as_table([line])
     assert "| chess | 0.5 / – | pure | 0.1 / – | 0.2 / 3 | 0 |" in shown
-    assert "chess (at 0.001); chess (at 1e-06)" in shown
+    assert "chess (at 0.001); chess (at 1e-06). The smaller gap" in shown
+    assert shown.endswith("was reached by no method: none.")
 
 
 def test_both_notions_are_asked_for_the_largest_welfare():

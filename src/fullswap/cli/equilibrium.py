@@ -11,7 +11,14 @@ import typer
 
 from fullswap.cli.help import Command
 from fullswap.cli.options import JSON, OUTPUT, QUIET
-from fullswap.cli.output import answered, print_table, progress_wanted, refuse_unwritable, say
+from fullswap.cli.output import (
+    answered,
+    print_table,
+    progress_wanted,
+    refuse_unwritable,
+    say,
+    warned,
+)
 from fullswap.cli.zoo import argument_list, zoo_list
 
 MOST_SHOWN = 20
@@ -19,6 +26,8 @@ MOST_SHOWN = 20
 WIDEST = 120
 """Columns of text of the table; beyond it, names of actions stand below."""
 LONG_NAME = 20
+MOST_COLUMNS = 6
+"""Joint actions side by side where players are so many that each has a row."""
 PLAY_OUT = "play-out"
 METHODS = (
     "auto", "matching", "optimistic", "weights", "oracle", "lp", "lemke-howson", PLAY_OUT,
@@ -74,7 +83,8 @@ def equilibrium(
     ),
     objective: str | None = typer.Option(
         None, metavar="NAME", autocompletion=lambda: list(OBJECTIVES), rich_help_panel=SOLVING,
-        help=f"The best equilibrium for one of {', '.join(OBJECTIVES)}.",
+        help=f"The best equilibrium for one of {', '.join(OBJECTIVES)}, or for the sum of payoffs "
+        "with weights of the players, e.g. 1,2.",
     ),
     notion: str = typer.Option(
         "correlated", metavar="NAME", autocompletion=lambda: list(NOTIONS),
@@ -111,8 +121,7 @@ def equilibrium(
 
         checks.one_of("method", method, METHODS)
         checks.one_of("notion", notion, NOTIONS)
-        if objective is not None:
-            checks.one_of("objective", objective, OBJECTIVES)
+        wanted_most = None if objective is None else _objective(objective)
         if method == PLAY_OUT:
             other = None if notion == NOTIONS[0] else notion
             for given, value in (("seconds", seconds), ("objective", objective), ("notion", other)):
@@ -130,8 +139,9 @@ def equilibrium(
             solution = play_out(made, rounds, wanted, progress=progress)
         else:
             budget: dict[str, Any] = {"rounds": rounds, "seconds": seconds}
-            budget |= {"objective": objective, "notion": notion}
-            solution = solve(made, gap, method, seed, **budget, progress=progress)
+            budget |= {"objective": wanted_most, "notion": notion}
+            with warned("equilibrium"):
+                solution = solve(made, gap, method, seed, **budget, progress=progress)
         if plot is not None:
             from fullswap.report import joint_distribution
 
@@ -142,6 +152,19 @@ def equilibrium(
             _print(solution, plot)
     if solution.reached is False:
         raise typer.Exit(1)
+
+
+def _objective(text: str) -> str | list[float]:
+    """A name, or weights of the players."""
+    from fullswap.base import checks
+
+    if text in OBJECTIVES:
+        return text
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        names = ", ".join(map(repr, OBJECTIVES))
+        checks.refuse("objective", f"be {names}, or weights such as 1,2", text)
 
 
 def _plain(solution: Any) -> dict[str, Any]:
@@ -155,28 +178,40 @@ def _print(solution: Any, plot: Path | None) -> None:
     from fullswap.games.names import in_words
 
     names, weights = solution.names, solution.weights
-    shown = (-weights).argsort(kind="stable")[:MOST_SHOWN]
-    title = "Recommended together"
-    if len(shown) < len(weights):
-        title += f", the {len(shown)} likeliest of {len(weights):,}"
-    say(f"{solution}\n", "equilibrium")
+    order = (-weights).argsort(kind="stable")[:MOST_SHOWN]
     columns = (*solution.game.player_names, "probability")
     rows, meanings = _shortened(
-        columns, [(*map(in_words, names[k]), f"{weights[k]:.4f}") for k in shown]
+        columns, [(*map(in_words, names[k]), f"{weights[k]:.4f}") for k in order]
     )
-    print_table(title, columns, rows, "equilibrium")
+    title = "Recommended together"
+    if _width([columns, *rows]) > WIDEST and len(columns) > MOST_COLUMNS:
+        rows = rows[:MOST_COLUMNS]
+        title += ", a column each"
+        turned = list(zip(columns, *rows, strict=True))
+        table_columns, table_rows = turned[-1], turned[:-1]
+    else:
+        table_columns, table_rows = columns, rows
+    if len(rows) < len(weights):
+        title += f", the {len(rows)} likeliest of {len(weights):,}"
+    say(f"{solution}\n", "equilibrium")
+    print_table(title, table_columns, table_rows, "equilibrium")
     if meanings:
         say("\n".join(["", *meanings]), "equilibrium")
     if plot is not None:
         say(f"\nPicture: {plot}", "equilibrium")
 
 
+def _width(rows: list[tuple[str, ...]]) -> int:
+    """Columns of text of a table, about."""
+    cells = zip(*rows, strict=True)
+    return sum(2 + max(map(len, column)) for column in cells)
+
+
 def _shortened(
     columns: tuple[str, ...], rows: list[tuple[str, ...]]
 ) -> tuple[list[tuple[str, ...]], list[str]]:
     """Rows of a table that would be too wide, with numbers for long names, and their meanings."""
-    widest = max(sum(map(len, row)) + 2 * len(row) for row in rows)
-    if widest <= WIDEST:
+    if _width(rows) <= WIDEST:
         return rows, []
     meanings, short = [], []
     for player, cells in zip(columns, zip(*rows, strict=True), strict=True):

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,8 +27,8 @@ NAMED = re.compile(
     r"(\[[^\]]*\]|'[^']*'|\"[^\"]*\")"
 )
 OPENING = re.compile(
-    r"^(by|delay|due|event|gap|groups|horizon|key|method|p|path|pos_label|resolved|sample_weight|seconds|"
-    r"seed|step|time|together|tolerance|webhook|y) must "
+    r"^(by|delay|due|event|gap|groups|horizon|key|method|notion|objective|p|path|pos_label|resolved|"
+    r"sample_weight|seconds|seed|step|time|together|tolerance|webhook|y) must "
 )
 POSITION = re.compile(r"(?<=^column)(s? .*?)\bat position \(?(\d+)(?:, \d+)*\)?")
 """Where a value of a file stands, counted from 0."""
@@ -104,6 +105,15 @@ def as_printable(text: str) -> str:
     """The text, with question marks for letters that standard output cannot show."""
     encoding = sys.stdout.encoding or "ascii"
     return text.encode(encoding, "replace").decode(encoding)
+
+
+@contextmanager
+def warned(command: str) -> Iterator[None]:
+    """Warnings are said in words, without the line of the program that gave them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", RuntimeWarning)
+        warnings.showwarning = lambda message, *_args, **_named: fail(message, command)
+        yield
 
 
 def fail(message: object, command: str = "") -> None:

@@ -5,7 +5,7 @@ actions does not matter: solve a game of a hundred thousand actions like one of 
 """
 
 from fullswap.games import zoo
-from fullswap.games.actions import ActionSet, Curve, Product, Sum, Vectors, column_of
+from fullswap.games.actions import ActionSet, Curve, Units, Vectors, column_of
 from fullswap.games.decompose import decompose
 from fullswap.games.extensive.payoffs import from_sequence_form
 from fullswap.games.extensive.sequence import SequenceForm
@@ -14,7 +14,8 @@ from fullswap.games.files import parse, read, to_nfg, write
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 from fullswap.games.learner import StructuredLearner
 from fullswap.games.membership import decompose_by_membership
-from fullswap.games.neighbours import Units, congestion, from_function, from_sparse, polymatrix
+from fullswap.games.neighbours import congestion, from_function, from_sparse, polymatrix
+from fullswap.games.plans import Product, Sum
 from fullswap.games.player import MixedAction, Player, as_player
 from fullswap.games.playout import PlayedOut, play_out
 from fullswap.games.profiles import CorrelatedEquilibrium, Gap, Optimum

@@ -11,7 +11,6 @@ of one's own takes; ``column_of`` makes such a column.
 
 from __future__ import annotations
 
-import math
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +28,7 @@ Column = NDArray[Any]  # shape (m,)
 # Actions are numbered in 64 bits if they are fewer: half of what fits, so that sums fit too.
 MOST_NUMBERED = 2**62
 BLOCK = 4_000_000  # entries of a table of products that are formed at once: 32 MB
+_EXACT = 2**53  # whole numbers up to this are exact as floats
 _BEYOND = 1e-9  # share of its length by which parameters may pass the ends of a curve: rounding
 
 
@@ -103,54 +103,20 @@ class ActionSet(ABC):
         return self.describe(action)
 
 
-class Vectors(ActionSet):
-    """Finitely many actions, numbered from 0, with their embeddings as rows.
+class Numbered(ActionSet):
+    """Finitely many actions, numbered from 0, and looked through for the best one.
 
     Labels are for people; those that occur again get a number behind them.
-
-    Examples
-    --------
-    >>> square = Vectors([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> square.best(np.array([[1.0, -2.0]]))
-    (array([2]), array([1.]))
     """
 
     size: int
     listed = True
 
-    def __init__(self, embeddings: ArrayLike, labels: Sequence[str] | None = None) -> None:
-        self.embeddings: Points = checks.matrix("embeddings", embeddings).copy()
-        self.size, self.dim = self.embeddings.shape
+    def __init__(self, size: int, labels: Sequence[str] | None) -> None:
+        self.size = size
         if labels is not None:
-            checks.same_length("labels", labels, "embeddings", self.size)
+            checks.same_length("labels", labels, "the actions", size)
         self.labels = None if labels is None else told_apart([str(label) for label in labels])
-        # payoffs listed action by action: products with unit vectors would only copy them
-        self.unit = self.size == self.dim and bool(
-            (self.embeddings.diagonal() == 1).all()
-            and np.count_nonzero(self.embeddings) == self.size
-        )
-
-    def embed(self, actions: Column) -> Points:
-        """Rows of the embeddings."""
-        return self.embeddings[actions]
-
-    def values(self, actions: Column, directions: Points) -> Points:
-        """Payoffs as they are listed, or products."""
-        if self.unit:
-            return np.ascontiguousarray(directions.T[actions])
-        return super().values(actions, directions)
-
-    def best(self, directions: Points) -> tuple[Indices, Vector]:
-        """By trying all."""
-        if self.unit:
-            best = directions.argmax(axis=1)
-            return best, np.asarray(directions[np.arange(len(best)), best])
-        actions, values = np.empty(len(directions), np.int64), np.empty(len(directions))
-        for part in blocks(len(directions), self.size):
-            products = directions[part] @ self.embeddings.T
-            actions[part] = products.argmax(axis=1)
-            values[part] = products[np.arange(len(products)), actions[part]]
-        return actions, values
 
     def describe(self, action: Action) -> str:
         """Its label, or its number."""
@@ -159,6 +125,67 @@ class Vectors(ActionSet):
     def name(self, action: Action) -> str | int:
         """Its label, or its number from 1."""
         return int(action) + 1 if self.labels is None else self.labels[int(action)]
+
+
+class Vectors(Numbered):
+    """Actions with their embeddings as rows.
+
+    Examples
+    --------
+    >>> square = Vectors([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> square.best(np.array([[1.0, -2.0]]))
+    (array([2]), array([1.]))
+    """
+
+    def __init__(self, embeddings: ArrayLike, labels: Sequence[str] | None = None) -> None:
+        self.embeddings: Points = checks.matrix("embeddings", embeddings).copy()
+        super().__init__(len(self.embeddings), labels)
+        self.dim = self.embeddings.shape[1]
+
+    def embed(self, actions: Column) -> Points:
+        """Rows of the embeddings."""
+        return self.embeddings[actions]
+
+    def best(self, directions: Points) -> tuple[Indices, Vector]:
+        """By trying all."""
+        actions, values = np.empty(len(directions), np.int64), np.empty(len(directions))
+        for part in blocks(len(directions), self.size):
+            products = directions[part] @ self.embeddings.T
+            actions[part] = products.argmax(axis=1)
+            values[part] = products[np.arange(len(products)), actions[part]]
+        return actions, values
+
+
+class Units(Numbered):
+    """Actions without structure: the embedding of action k is the k-th unit vector.
+
+    The same as ``Vectors(np.eye(size))``, without the matrix: payoffs are listed action by action,
+    and products with unit vectors would only copy them.
+
+    Examples
+    --------
+    >>> Units(3).best(np.array([[1.0, 5.0, 2.0]]))
+    (array([1]), array([5.]))
+    """
+
+    def __init__(self, size: int, labels: Sequence[str] | None = None) -> None:
+        super().__init__(checks.whole("size", size, 1), labels)
+        self.dim = self.size
+
+    def embed(self, actions: Column) -> Points:
+        """Unit vectors, one a row."""
+        rows = np.zeros((len(actions), self.size))
+        rows[np.arange(len(actions)), actions] = 1.0
+        return rows
+
+    def values(self, actions: Column, directions: Points) -> Points:
+        """Entries of the directions."""
+        return np.ascontiguousarray(directions.T[actions])
+
+    def best(self, directions: Points) -> tuple[Indices, Vector]:
+        """The largest entry."""
+        best = directions.argmax(axis=1)
+        return best, np.asarray(directions[np.arange(len(best)), best])
 
 
 class Curve(ActionSet):
@@ -234,111 +261,6 @@ class Curve(ActionSet):
         return float(action)
 
 
-class Plans(ActionSet):
-    """A choice in each of several finite parts, numbered in mixed radix, the last part fastest."""
-
-    size: int
-
-    def __init__(self, parts: Sequence[Vectors]) -> None:
-        self.parts = tuple(parts)
-        if not self.parts or not all(isinstance(part, Vectors) for part in self.parts):
-            checks.refuse("parts", "be one or more sets of Vectors", self.parts)
-        sizes = [part.size for part in self.parts]
-        self.size = math.prod(sizes)
-        if self.size >= MOST_NUMBERED:
-            checks.refuse("parts", f"make fewer than {MOST_NUMBERED} plans", self.size)
-        self._sizes = np.array(sizes, dtype=np.int64)
-        self._strides = np.append(np.cumprod(self._sizes[::-1])[-2::-1], 1).astype(np.int64)
-
-    @abstractmethod
-    def split(self, points: Points) -> list[Points]:
-        """What each part sees of directions (…, dim)."""
-
-    def choices(self, actions: Column) -> Indices:
-        """The choice in each part, shape (m, parts)."""
-        return np.asarray((np.asarray(actions)[:, None] // self._strides) % self._sizes)
-
-    def embed_parts(self, actions: Column) -> list[Points]:
-        """Embeddings of the choices, part by part."""
-        return [p.embed(c) for p, c in zip(self.parts, self.choices(actions).T, strict=True)]
-
-    def best(self, directions: Points) -> tuple[Indices, Vector]:
-        """Part by part."""
-        actions, values = np.zeros(len(directions), np.int64), np.zeros(len(directions))
-        pieces = self.split(directions)
-        for part, piece, stride in zip(self.parts, pieces, self._strides, strict=True):
-            choice, value = part.best(piece)
-            actions += stride * choice
-            values += value
-        return actions, values
-
-    def describe(self, action: Action) -> str:
-        """The choice in each part."""
-        choices = self.choices(np.array([int(action)]))[0]
-        names = [part.describe(c) for part, c in zip(self.parts, choices, strict=True)]
-        return "(" + ", ".join(names) + ")"
-
-    def name(self, action: Action) -> list[str | int]:
-        """The name of the choice in each part."""
-        choices = self.choices(np.array([int(action)]))[0]
-        return [part.name(c) for part, c in zip(self.parts, choices, strict=True)]
-
-
-class Product(Plans):
-    """One choice in each of several finite parts: a plan of what to do for every type.
-
-    The embedding lines up those of the choices, so the best plan is the best choice in each part.
-    Plans are numbered in mixed radix, the last part fastest.
-
-    Examples
-    --------
-    >>> plans = Product([Vectors(np.eye(2)), Vectors(np.eye(3))])
-    >>> plans.size, plans.dim, plans.choices(np.array([4])).tolist()
-    (6, 5, [[1, 1]])
-    """
-
-    def __init__(self, parts: Sequence[Vectors]) -> None:
-        super().__init__(parts)
-        self.dim = sum(part.dim for part in self.parts)
-
-    def split(self, points: Points) -> list[Points]:
-        """The coordinates of each part."""
-        return np.split(points, np.cumsum([part.dim for part in self.parts])[:-1], axis=-1)
-
-    def embed(self, actions: Column) -> Points:
-        """Embeddings of the choices, side by side."""
-        return np.hstack(self.embed_parts(actions))
-
-
-class Sum(Plans):
-    """One choice in each of several parts, embedded as the *sum* of their embeddings.
-
-    The hull is the Minkowski sum of the parts', so B choices for each of K types make B^K plans
-    in the dimension of one part. Plans are numbered as in ``Product``.
-
-    Examples
-    --------
-    >>> plans = Sum([Vectors(np.eye(2)), Vectors(3 * np.eye(2))])
-    >>> plans.size, plans.dim, plans.embed(np.array([1])).tolist()
-    (4, 2, [[1.0, 3.0]])
-    """
-
-    def __init__(self, parts: Sequence[Vectors]) -> None:
-        super().__init__(parts)
-        dims = {part.dim for part in self.parts}
-        if len(dims) > 1:
-            checks.refuse("parts", "have the same dimension", sorted(dims))
-        self.dim = dims.pop()
-
-    def split(self, points: Points) -> list[Points]:
-        """The same for all."""
-        return [points] * len(self.parts)
-
-    def embed(self, actions: Column) -> Points:
-        """Embeddings of the choices, added up."""
-        return np.asarray(np.sum(self.embed_parts(actions), axis=0))
-
-
 def blocks(rows: int, entries: int) -> Iterator[slice]:
     """Slices of so many rows that a table with this many entries a row stays within ``BLOCK``."""
     width = max(1, BLOCK // max(1, entries))
@@ -363,3 +285,15 @@ def column_of(actions: list[Action]) -> Column:
     column = np.empty(len(actions), dtype=object)
     column[:] = actions
     return column
+
+
+def stack(columns: Sequence[Column]) -> NDArray[Any]:
+    """Columns side by side, shape (m, players); numbers too long for a float stay what they are."""
+    kinds = {column.dtype.kind for column in columns}
+    long = any(c.dtype.kind in "iu" and c.size and abs(c).max() > _EXACT for c in columns)
+    if not ("O" in kinds or (long and "f" in kinds)):
+        return np.column_stack(columns)
+    rows = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for p, column in enumerate(columns):
+        rows[:, p] = column.tolist()
+    return rows

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Action, Column, column_of
+from fullswap.games.actions import Action, Column, column_of, stack
 from fullswap.games.game import StructuredGame
 from fullswap.games.player import MixedAction
-from fullswap.games.restricted import stack
 from fullswap.games.selfplay import joint_play
 
 _DENSE = 4_000_000  # joint actions of a table in memory: 32 MB

@@ -25,11 +25,15 @@ ROUNDED = 1e-12
 def line_of(e: CorrelatedEquilibrium) -> str:
     """Gap, size and payoffs."""
     count = len(e.weights)
-    said = [number(value) for value in e.payoffs]
-    shown = ", ".join(said[:MOST_PAYOFFS]) + (", …" if len(said) > MOST_PAYOFFS else "")
     missed = " (not as small as asked for)" if e.reached is False else ""
     actions = f"{count:,} joint action{'' if count == 1 else 's'}"
-    return f"{e.game.name}: gap {number(e.gap)}{missed}, {actions}, payoffs {shown}"
+    return f"{e.game.name}: gap {number(e.gap)}{missed}, {actions}, payoffs {payoffs_of(e)}"
+
+
+def payoffs_of(e: CorrelatedEquilibrium) -> str:
+    """Those of the first players."""
+    said = [number(value) for value in e.payoffs]
+    return ", ".join(said[:MOST_PAYOFFS]) + (", …" if len(said) > MOST_PAYOFFS else "")
 
 
 def html_of(e: CorrelatedEquilibrium) -> str:

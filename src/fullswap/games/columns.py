@@ -12,17 +12,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fullswap.base.protocols import Points, Vector
+from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.best_so_far import BestSoFar
+from fullswap.games.highs import no_time_for
 from fullswap.games.master import Master
 from fullswap.games.profiles import CorrelatedEquilibrium
+from fullswap.games.values import shares_of
 
 METHOD = "columns"
 _ALL_COLUMNS = 12_000  # joint actions that are all there from the start
 _ADDED = 400  # joint actions that are added in a step, at most
 _STEPS = 400
 _CLOSE = 1e-7  # share of the range of values that a bound may be away to count as reached
-_PENALTY = 50.0  # price of a broken row, in ranges of the value
+_INNER = 0.1  # share of the gap asked for that rows may be broken by
+_SECONDS_A_CELL = 4e-7  # of a step, for each joint action of the game
+# Price of a broken row, in ranges of the value: at first, and up to which it is raised.
+_PENALTY, _MOST_PENALTY = 50.0, 1e6
+_ROUNDING = 1e-9  # what rows may be broken by however dear that is
 
 
 def by_columns(
@@ -31,21 +37,22 @@ def by_columns(
 ) -> Iterator[float]:  # fmt: skip
     """Programmes on more and more joint actions and deviations."""
     tables, record = best.tables, best.record
+    best.find_some(rng, earlier)
+    if no_time_for(tables[0].size, record.seconds_left, _SECONDS_A_CELL):
+        return
     unit = max(float(np.abs(t).max()) for t in tables) or 1.0
     scaled = [t / unit for t in tables]
-    start = best.some_equilibrium(rng, earlier)
     fair = isinstance(objective, str) and objective == "fair"
-    weights = np.ones(len(tables)) if isinstance(objective, str) else objective
+    weights = shares_of(objective, len(tables))
     values = sum(w * t for w, t in zip(weights, scaled, strict=True))
     spread = float(np.ptp(values)) or 1.0
-    first = values.size if values.size <= _ALL_COLUMNS else _ADDED
-    used = np.argsort(-values, axis=None, kind="stable")[:first]
-    safe = None if start is None else start[0]
-    if start is not None:
-        used = np.union1d(used, np.flatnonzero(start[0]))
-        offer(best, start[0], objective, start[1])
+    used = np.arange(values.size)
+    if values.size > _ALL_COLUMNS:
+        used = _largest(values)
+    if best.some is not None and np.count_nonzero(best.some) <= _ALL_COLUMNS:
+        used = np.union1d(used, np.flatnonzero(best.some))
     master = Master(scaled, record.notion, spread * _PENALTY)
-    tolerance = _CLOSE * spread
+    tolerance = min(_CLOSE * spread, _INNER * record.gap / unit)
     for _ in range(_STEPS):
         solution = master.solve(used, values if not fair else None, record.seconds_left)
         yield 1e6 + 1e3 * master.size * len(used)
@@ -56,29 +63,20 @@ def by_columns(
             values = sum(w * t for w, t in zip(shares, scaled, strict=True))
         reduced = master.reduced(values)
         best.limit(unit * float(reduced.max()))
-        offer(best, joint, objective, METHOD, safe)
+        best.offer_mended(joint, best.gap(joint), METHOD)
         broken = master.add_rows(joint, tolerance)
-        order = np.argpartition(-reduced, min(_ADDED, reduced.size - 1), axis=None)[:_ADDED]
+        order = _largest(reduced)
         better = order[reduced.ravel()[order] > reached + tolerance]
         new = np.setdiff1d(better, used)
         used = np.union1d(used, new)
         yield 10.0 * reduced.size
-        if best.proved or not (broken or len(new)):
+        if best.proved or no_time_for(reduced.size, record.seconds_left, _SECONDS_A_CELL):
             return
+        if not (broken or len(new)):
+            if master.broken_by <= _ROUNDING or master.penalty > _MOST_PENALTY * spread:
+                return
+            master.penalty *= 10
 
 
-def offer(
-    best: BestSoFar, joint: Points, objective: str | Vector, method: str,
-    safe: Points | None = None,
-) -> None:  # fmt: skip
-    """Also a mixture with a known equilibrium that has the gap asked for, where one is needed."""
-    joint, gap = best.mended(joint, best.gap(joint), safe)
-    paid = np.array([float((joint * t).sum()) for t in best.tables])
-    best.offer(joint, value_of_payoffs(paid, objective), gap, method)
-
-
-def value_of_payoffs(paid: Vector, objective: str | Vector) -> float:
-    """The sum of payoffs, the smallest one, or the sum with weights."""
-    if isinstance(objective, str):
-        return float(paid.min() if objective == "fair" else paid.sum())
-    return float(objective @ paid)
+def _largest(values: Points) -> Indices:
+    return np.argpartition(-values, min(_ADDED, values.size - 1), axis=None)[:_ADDED]

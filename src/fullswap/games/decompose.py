@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import ActionSet, Column, Curve, Product
+from fullswap.games.actions import ActionSet, Column, Curve
+from fullswap.games.plans import Product
 
 Mixed: TypeAlias = tuple[Column, Vector]  # actions and their weights
 _STEPS = 1000  # of Wolfe's method at most; tens are usual, more are circles of rounding errors

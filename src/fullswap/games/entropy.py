@@ -10,8 +10,10 @@ import numpy as np
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.best_so_far import BestSoFar
-from fullswap.games.lp import incentive_rows, programme_entries, solve_programme
+from fullswap.games.highs import no_time_for, solve_programme
+from fullswap.games.lp import incentive_rows, programme_entries
 from fullswap.games.profiles import CorrelatedEquilibrium
+from fullswap.games.record import Record
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -20,6 +22,7 @@ METHOD = "entropy"
 MOST_ENTROPY = 12_000_000  # entries of the matrix of deviations
 _NEAR_PROGRAMME = 300_000  # entries up to which the nearest equilibrium of a table is sought
 _STEPS = 400
+_SECONDS_AN_ENTRY = 1e-7  # for rows, their columns, and the first steps
 _ENTRY = 200.0  # operations for each entry in a step: 25 iterations, with their line searches
 
 
@@ -27,60 +30,81 @@ def largest_entropy(
     best: BestSoFar, rng: np.random.Generator, earlier: CorrelatedEquilibrium | None
 ) -> Iterator[float]:
     """P ∝ exp(−Σ y·gain) for the prices y ≥ 0 at which the logarithm of its sum is smallest."""
-    from scipy.optimize import minimize
-
     record, shape = best.record, best.tables[0].shape
-    rows = incentive_rows(best.tables, record.notion)
-    across = rows.T.tocsr()
-    prices = np.zeros(rows.shape[0])
     joint = np.full(shape, 1 / math.prod(shape))
-    best.limit(math.log(math.prod(shape)))
-    best.offer(joint, entropy_of(joint), best.gap(joint), METHOD)
+    best.offer(joint, best.gap(joint), METHOD)
+    if best.proved:
+        return
+    # before the rows, which take time: an equilibrium to fall back on
+    best.find_some(rng, earlier)
+    yield 0.0
+    if no_time_for(programme_entries(shape, record.notion), record.seconds_left, _SECONDS_AN_ENTRY):
+        return
+    rows = incentive_rows(best.tables, record.notion)
     if not rows.shape[0]:  # no deviation ever pays
         return
-
-    def dual(y: Vector) -> tuple[float, Vector]:
-        powers = -(across @ y)
-        top = powers.max()
-        weights = np.exp(powers - top)
-        total = weights.sum()
-        return float(top + np.log(total)), -(rows @ (weights / total))
-
-    start = best.some_equilibrium(rng, earlier)
-    safe = None if start is None else start[0]
-    if start is not None:
-        best.offer(start[0], entropy_of(start[0]), best.gap(start[0]), start[1])
-    yield 0.0
+    dual = _Dual(rows, record)
     for _ in range(_STEPS):
-        done = minimize(
-            dual, prices, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(prices),
-            options={"maxiter": 25, "maxcor": 30, "ftol": 1e-15, "gtol": 1e-10},
-        )  # fmt: skip
-        still = np.array_equal(prices, done.x)
-        prices = done.x
-        powers = -(across @ prices)
-        joint = np.exp(powers - powers.max()).reshape(shape)
-        joint /= joint.sum()
-        best.limit(float(done.fun))
+        before = dual.prices
+        done = dual.improve()
+        joint = dual.joint().reshape(shape)
+        best.limit(dual.value)
         gap = best.gap(joint)
-        mended, left = best.mended(joint, gap, safe)
-        best.offer(mended, entropy_of(mended), left, METHOD)
+        best.offer_mended(joint, gap, METHOD)
         yield _ENTRY * rows.nnz
-        if best.proved:
+        if best.proved or record.over:
             return
-        if still or done.success:
+        if done or np.array_equal(before, dual.prices):
             break
     if gap <= record.gap or programme_entries(shape, record.notion) > _NEAR_PROGRAMME:
         return
     near = _nearest(rows, joint, record.seconds_left)  # prices that grow for ever leave a gap
-    joint, gap = best.mended(joint, gap, near)
-    best.offer(joint, entropy_of(joint), gap, METHOD)
+    if near is not None:
+        best.offer_mended(joint, gap, METHOD, near)
 
 
-def entropy_of(joint: Points) -> float:
-    """−Σ P·ln P."""
-    played = joint[joint > 0]
-    return float(-(played * np.log(played)).sum())
+class _OutOfTime(Exception):
+    pass
+
+
+class _Dual:
+    """Prices y ≥ 0 of the rows, and ln Σ exp(−Σ y·gain), which no equilibrium's entropy exceeds."""
+
+    def __init__(self, rows: csr_array, record: Record) -> None:
+        self._rows, self._across, self._record = rows, rows.T.tocsr(), record
+        self.prices, self.value = np.zeros(rows.shape[0]), math.inf
+
+    def _at(self, y: Vector) -> tuple[float, Vector]:
+        if self._record.over:
+            raise _OutOfTime
+        powers = -(self._across @ y)
+        top = powers.max()
+        weights = np.exp(powers - top)
+        total = weights.sum()
+        value = float(top + np.log(total))
+        if value < self.value:  # kept here: a search that is stopped tells nothing
+            self.prices, self.value = y.copy(), value
+        return value, -(self._rows @ (weights / total))
+
+    def improve(self) -> bool:
+        """Some steps; whether they have come to an end."""
+        from scipy.optimize import minimize
+
+        try:
+            done = minimize(
+                self._at, self.prices, jac=True, method="L-BFGS-B",
+                bounds=[(0.0, None)] * len(self.prices),
+                options={"maxiter": 25, "maxcor": 30, "ftol": 1e-15, "gtol": 1e-10},
+            )  # fmt: skip
+        except _OutOfTime:
+            return False
+        return bool(done.success)
+
+    def joint(self) -> Vector:
+        """Probabilities of the joint actions at these prices."""
+        powers = -(self._across @ self.prices)
+        weights = np.exp(powers - powers.max())
+        return np.asarray(weights / weights.sum())
 
 
 def _nearest(rows: csr_array, joint: Points, seconds: float | None) -> Points | None:

@@ -99,8 +99,9 @@ def to_openspiel(e: CorrelatedEquilibrium) -> list[tuple[float, dict[str, list[A
 def distance_to_product(e: CorrelatedEquilibrium) -> float:
     """Half the sum of all differences to independent draws from the marginals, in [0, 1]."""
     marginals = [_shares(column, e.weights) for column in e.game.columns(e.support)]
-    _, first, joint = _rows_alike([where for where, _ in marginals])
-    weights = np.bincount(joint, e.weights, len(first))
+    rows = np.column_stack([where for where, _ in marginals])
+    _, first, joint = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    weights = np.bincount(joint.ravel(), e.weights, len(first))
     product = np.ones(len(first))
     for where, shares in marginals:
         product *= shares[where[first]]
@@ -114,18 +115,12 @@ def _shares(column: Column, weights: Vector) -> tuple[Any, Vector]:
     return where.ravel(), np.bincount(where.ravel(), weights, len(actions)).astype(float)
 
 
-def _rows_alike(columns: list[Any]) -> tuple[Any, Any, Any]:
-    keys, first, where = np.unique(
-        np.column_stack(columns), axis=0, return_index=True, return_inverse=True
-    )
-    return keys, first, where.ravel()
-
-
 def sizes_of(game: StructuredGame, what: str) -> list[int]:
     """How many actions each player has, all of them finitely many."""
     sizes = []
     for own, name in zip(game.actions, game.player_names, strict=True):
         if own.size is None:
-            raise ValueError(f"{what} needs finitely many numbered actions, not so those of {name}")
+            rule = f"have finitely many numbered actions of every player for {what}"
+            checks.refuse("game", rule, f"others of {name}")
         sizes.append(own.size)
     return sizes

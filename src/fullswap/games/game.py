@@ -7,6 +7,7 @@ billion actions are as good as ten if their embeddings are low-dimensional.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points
-from fullswap.games.actions import Action, ActionSet, Column, Vectors, blocks, column_of, dots
+from fullswap.games.actions import (
+    Action,
+    ActionSet,
+    Column,
+    Numbered,
+    Units,
+    Vectors,
+    blocks,
+    column_of,
+    dots,
+    stack,
+)
 from fullswap.games.names import told_apart
 
 # Columns of the other players' actions, in order ↦ payoff vectors (m, dim).
@@ -25,6 +37,8 @@ Support = NDArray[Any] | Sequence[Sequence[Action]]
 # Names of each player's actions; None where they have none.
 Labels = Sequence[Sequence[str] | None]
 _MOST_SHOWN = 12  # players whose sets are in the line
+_COMPARED = 1_000_000  # joint actions of games that are compared as a whole
+_SAMPLE = 500  # joint actions of larger ones
 _ROUNDING = 1e-9  # share of the largest payoff by which one game may differ from another
 
 
@@ -100,15 +114,35 @@ class StructuredGame:
         return payoffs
 
     def pays_like(self, other: StructuredGame, support: Support) -> bool:
-        """Whether another game has as many actions, and the same payoffs for these joint ones."""
-        if [s.size for s in self.actions] != [s.size for s in other.actions]:
+        """Whether another game has as many actions, and the same payoffs.
+
+        Whole tables are compared if they are small; else these joint actions, and some others.
+        """
+        sizes = [s.size for s in self.actions]
+        if sizes != [s.size for s in other.actions]:
             return False
+        listed = [k for k in sizes if k is not None]
+        if len(listed) == len(sizes) and math.prod(listed) <= _COMPARED:
+            whole = [np.arange(k) for k in listed]
+            pairs = zip(self.table(whole), other.table(whole), strict=True)
+            return all(_alike(own, theirs) for own, theirs in pairs)
         try:
-            own, theirs = self.payoffs(support), other.payoffs(support)
+            return all(
+                _alike(self.payoffs(rows), other.payoffs(rows)) for rows in (support, self._some())
+            )
         except ValueError:  # actions that one of them does not have
             return False
-        largest = np.maximum(np.abs(own), np.abs(theirs)).max(initial=0.0)
-        return bool((np.abs(own - theirs) <= _ROUNDING * largest).all())
+
+    def _some(self) -> NDArray[Any]:
+        """Some joint actions, always the same, shape (m, players)."""
+        rng = np.random.default_rng(0)
+        columns: list[Column] = [
+            s.best(rng.standard_normal((_SAMPLE, s.dim)))[0]
+            if s.size is None
+            else rng.integers(s.size, size=_SAMPLE)
+            for s in self.actions
+        ]
+        return stack(columns)
 
     def columns(self, support: Support) -> list[Column]:
         """Checked columns of joint actions."""
@@ -148,17 +182,19 @@ class StructuredGame:
         other = checks.matrix("W", W, (None, own.shape[1])).copy()
         other2 = checks.matrix("V2", V2, (len(own), None)).copy()
         own2 = checks.matrix("W2", W2, (len(other), other2.shape[1]))
-        return _two_players(own, other, own2, other2, name, (0.0, 0.0), labels, player_names)
+        named = _labels(labels, 2)
+        sets = Vectors(own, named[0]), Vectors(own2, named[1])
+        return cls(sets, (_rows(other), _rows(other2)), name, None, player_names)
 
 
-def _two_players(
-    own: Points, other: Points, own2: Points, other2: Points, name: str,
-    errors: tuple[float, float], labels: Labels | None, player_names: Sequence[str] | None,
-) -> StructuredGame:  # fmt: skip
-    """u_1(i, j) = ⟨own[i], other[j]⟩ and u_2(i, j) = ⟨own2[j], other2[i]⟩."""
-    against = (lambda others: other[others[0]], lambda others: other2[others[0]])
-    sets = [Vectors(v, row) for v, row in zip((own, own2), _labels(labels, 2), strict=True)]
-    return StructuredGame(sets, against, name, errors, player_names)
+def _alike(own: Points, theirs: Points) -> bool:
+    largest = np.maximum(np.abs(own), np.abs(theirs)).max(initial=0.0)
+    return bool((np.abs(own - theirs) <= _ROUNDING * largest).all())
+
+
+def _rows(matrix: Points) -> Against:
+    """The row of the other player's action."""
+    return lambda others: matrix[others[0]]
 
 
 def tensor(payoffs: Points, player: int, shape: Sequence[int]) -> Points:
@@ -179,23 +215,30 @@ def from_matrices(
     first = checks.matrix("A", A)
     second = checks.matrix("B", B, first.shape)
     most = min(first.shape) if rank is None else checks.whole("rank", rank, 1)
-    own, other, error = _factors(first.copy(), most)
-    own2, other2, error2 = _factors(second.copy().T, most)
-    errors = (error, error2)
-    return _two_players(own, other, own2, other2, name, errors, labels, player_names)
+    named = _labels(labels, 2)
+    own, against, error = _factors(first, most, named[0])
+    own2, against2, error2 = _factors(second.T, most, named[1])
+    return StructuredGame((own, own2), (against, against2), name, (error, error2), player_names)
 
 
-def _factors(matrix: Points, rank: int) -> tuple[Points, Points, float]:
-    """matrix ≈ own @ other.T, and the largest error of an entry."""
+def _factors(
+    matrix: Points, rank: int, labels: Sequence[str] | None
+) -> tuple[Numbered, Against, float]:
+    """Actions and payoff vectors of one player, and the largest error of a payoff.
+
+    A matrix of full rank is kept as it is: on the player's own side or, which takes fewer
+    dimensions, the other's.
+    """
     n, m = matrix.shape
     if rank < min(n, m):
         left, values, right = np.linalg.svd(matrix, full_matrices=False)
         root = np.sqrt(values[:rank])
         own, other = left[:, :rank] * root, right[:rank].T * root
-        return own, other, float(np.abs(own @ other.T - matrix).max())
+        return Vectors(own, labels), _rows(other), float(np.abs(own @ other.T - matrix).max())
     if n <= m:
-        return np.eye(n), matrix.T, 0.0
-    return matrix, np.eye(m), 0.0
+        return Units(n, labels), _rows(matrix.T.copy()), 0.0
+    units = Units(m)
+    return Vectors(matrix, labels), lambda others: units.embed(others[0]), 0.0
 
 
 def from_tensor(
@@ -215,7 +258,7 @@ def from_tensor(
         return lambda others: own_last[tuple(others)]
 
     named = _labels(labels, len(array))
-    sets = [Vectors(np.eye(n), row) for n, row in zip(array.shape[1:], named, strict=True)]
+    sets = [Units(n, row) for n, row in zip(array.shape[1:], named, strict=True)]
     makers = [against(p) for p in range(len(array))]
     return StructuredGame(sets, makers, name, player_names=player_names)
 

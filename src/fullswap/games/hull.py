@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Product, Sum, blocks, column_of
+from fullswap.games.actions import Action, ActionSet, Column, blocks, column_of
 from fullswap.games.decompose import Decomposes, Mixed, decompose, refuse_outside
 from fullswap.games.groups import quick
+from fullswap.games.plans import Product, Sum
 from fullswap.games.projection import Projector
 from fullswap.games.regions import Region
 from fullswap.learners.base import MOST_EXPERTS

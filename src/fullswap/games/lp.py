@@ -10,27 +10,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
+from fullswap.games.highs import LOOSE, TIGHT, no_time_for, solve_programme
+from fullswap.games.values import levels_of, shares_of, value_of_payoffs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_JOINT = 40_000  # joint actions of games given to the solver
 MOST_ENTRIES = 12_000_000  # entries of its matrix: a hundred bytes each, in the end
-OBJECTIVES = ("welfare", "fair", "entropy", "support")
 ANY = "any"  # in place of an objective: whichever equilibrium is found first
-# How far constraints may be broken: the tightest that the solver takes, and its default, as the
-# tighter one is sometimes out of reach.
-TIGHT, LOOSE = 1e-10, 1e-7
-_SOLVED = 0  # the state of scipy's linprog
 _WANDERING = 900  # joint actions from which on an interior-point method is used for any equilibrium
-_LEAST_SECONDS = 0.01  # the solver's clock takes nothing shorter for a limit
 
 
 def check_size(shape: Sequence[int | None]) -> None:
@@ -53,15 +48,6 @@ def programme_entries(sizes: Sequence[int], notion: str = "correlated") -> int:
     """Entries of the matrix of a game's programme: what its memory and time grow with."""
     # coarse rows are as many as actions, and each sees all joint actions
     return math.prod(sizes) * sum(k if notion == "coarse" else k - 1 for k in sizes)
-
-
-def as_objective(objective: str | ArrayLike | None, players: int) -> str | Vector:
-    """A checked objective: its name, or finite weights of the players, shape (players,)."""
-    if objective is None:
-        return "welfare"
-    if isinstance(objective, str):
-        return checks.one_of("objective", objective, OBJECTIVES)
-    return checks.vector("objective", objective, players)
 
 
 class Programme(NamedTuple):
@@ -95,15 +81,18 @@ def optimise(
     """
     from scipy.sparse import csr_array, hstack, vstack
 
-    ends = math.inf if seconds is None else time.monotonic() + seconds
+    began = time.monotonic()
     shape = tables[0].shape
+    if no_time_for(programme_entries(shape, notion), seconds):
+        return None
     joint = math.prod(shape)
-    flat = [table.ravel() for table in tables]
+    levels = levels_of(tables, objective)
+    flat = [table.ravel() - level for table, level in zip(tables, levels, strict=True)]
     incentives = rows = incentive_rows(tables, notion)
     fair = isinstance(objective, str) and objective == "fair"
     # in units of the largest payoff, so that programmes of any unit are alike
     unit = max(float(np.abs(payoff).max()) for payoff in flat) or 1.0
-    weights = np.ones(len(flat)) if isinstance(objective, str) else objective
+    weights = shares_of(objective, len(flat))
     values = sum(w * (payoff / unit) for w, payoff in zip(weights, flat, strict=True))
     if fair:  # one more variable: the smallest payoff, below each of them
         floors = csr_array(np.column_stack((-np.stack(flat) / unit, np.ones(len(flat)))))
@@ -116,14 +105,11 @@ def optimise(
     bounds = [(0.0, None)] * joint + [(None, None)] * (len(cost) - joint)
     # without an objective all corners tie, and the simplex method may wander among them for long
     interior = isinstance(objective, str) and objective == ANY and joint > _WANDERING
-    for tolerance in (TIGHT, LOOSE):
-        left = None if seconds is None else ends - time.monotonic()
-        solution = solve_programme(
-            cost / scale, rows, np.zeros(rows.shape[0]), counted, left, bounds,
-            method="highs-ipm" if interior else "highs", primal_feasibility_tolerance=tolerance,
-        )  # fmt: skip
-        if solution is not None or time.monotonic() >= ends:
-            break
+    left = None if seconds is None else seconds - (time.monotonic() - began)
+    solution = solve_programme(
+        cost / scale, rows, np.zeros(rows.shape[0]), counted, left, bounds,
+        "highs-ipm" if interior else "highs", (TIGHT, LOOSE),
+    )  # fmt: skip
     if solution is None:
         return None
     probabilities = np.maximum(solution.x[:joint], 0.0)
@@ -138,32 +124,18 @@ def optimise(
         reached = unit * float(probabilities @ values)
     most = values - incentives.T @ prices[: incentives.shape[0]]
     bound = math.inf if isinstance(objective, str) and objective == ANY else unit * most.max()
-    return Programme(probabilities.reshape(shape), reached, float(bound))
-
-
-def solve_programme(
-    cost: Vector, rows: csr_array, limits: Vector, counted: Vector, seconds: float | None,
-    bounds: Any = (0.0, None), method: str = "highs", primal_feasibility_tolerance: float = TIGHT,
-    **options: float,
-) -> Any:  # fmt: skip
-    """The cheapest x with rows·x ≤ limits and counted·x = 1, as scipy tells it.
-
-    None if there is none, or it takes more than ``seconds``.
-    """
-    from scipy.optimize import linprog
-
-    options["primal_feasibility_tolerance"] = primal_feasibility_tolerance
-    if seconds is not None:
-        options["time_limit"] = max(seconds, _LEAST_SECONDS)
-    solution = linprog(
-        cost, rows, limits, counted[None], [1.0], bounds, method=method, options=options
-    )  # fmt: skip
-    return solution if solution.status == _SOLVED else None
+    base = value_of_payoffs(levels, objective)
+    return Programme(probabilities.reshape(shape), reached + base, float(bound) + base)
 
 
 def incentive_rows(tables: Sequence[Points], notion: str = "correlated") -> csr_array:
     """What deviations gain for each joint action, payoffs scaled to 1; equilibria have none > 0."""
     return (_coarse_incentives if notion == "coarse" else _incentives)(tables)
+
+
+def _in_own_unit(table: Points) -> Points:
+    """Payoffs in [0, 1]: a large level would take the digits of their differences."""
+    return np.asarray((table - table.min()) / (float(np.ptp(table)) or 1.0))
 
 
 def _coarse_incentives(tables: Sequence[Points]) -> csr_array:
@@ -172,7 +144,7 @@ def _coarse_incentives(tables: Sequence[Points]) -> csr_array:
 
     rows = []
     for p, table in enumerate(tables):
-        own = np.moveaxis(table, p, 0) / (float(np.ptp(table)) or 1.0)
+        own = np.moveaxis(_in_own_unit(table), p, 0)
         rows.append(
             np.stack([np.moveaxis(np.broadcast_to(b, own.shape) - own, 0, p).ravel() for b in own])
         )
@@ -188,9 +160,8 @@ def _incentives(tables: Sequence[Points]) -> csr_array:
     places = np.arange(joint).reshape(shape)
     data, columns, lengths = [], [], []
     for p, table in enumerate(tables):
-        own = np.moveaxis(table, p, 0).reshape(shape[p], -1)
+        own = np.moveaxis(_in_own_unit(table), p, 0).reshape(shape[p], -1)
         where = np.moveaxis(places, p, 0).reshape(shape[p], -1)
-        own = own / (float(np.ptp(own)) or 1.0)
         for a in range(shape[p]):
             gains = own - own[a]
             # rows without a positive entry hold for every P

@@ -18,7 +18,7 @@ import numpy as np
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.games.actions import Column
 from fullswap.games.game import StructuredGame
-from fullswap.games.lp import TIGHT, solve_programme
+from fullswap.games.highs import solve_programme
 from fullswap.games.record import Record
 from fullswap.games.restricted import initial_actions
 
@@ -150,9 +150,7 @@ def _programme(
     counted = np.append(np.ones(count), np.zeros(last + 1 - count))
     cost = np.zeros(last + 1)
     cost[-1] = 1.0
-    solution = solve_programme(
-        cost, matrix, np.zeros(row), counted, seconds, dual_feasibility_tolerance=TIGHT
-    )
+    solution = solve_programme(cost, matrix, np.zeros(row), counted, seconds, tight_prices=True)
     if solution is None:
         return None
     weights = np.maximum(solution.x[:count], 0.0)

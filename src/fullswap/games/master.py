@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.lp import LOOSE, solve_programme
+from fullswap.games.highs import LOOSE, TIGHT, solve_programme
 
 # Deviations that are added in a step, the best ones: of a player who gains by one action instead of
 # all recommendations, and from each recommendation.
@@ -18,7 +18,9 @@ class Master:
     """Programmes on some joint actions and some deviations (player, a, b)."""
 
     def __init__(self, tables: list[Points], notion: str, penalty: float) -> None:
-        self._tables, self._coarse, self._penalty = tables, notion == "coarse", penalty
+        self._tables, self._coarse, self.penalty = tables, notion == "coarse", penalty
+        self.broken_by = 0.0
+        """What rows are broken by in the last solution: more than rounding if that is too cheap."""
         self._units = [float(np.ptp(t)) or 1.0 for t in tables]
         self._shape = tables[0].shape
         self._own = [np.moveaxis(t, p, 0).reshape(t.shape[p], -1) for p, t in enumerate(tables)]
@@ -48,7 +50,7 @@ class Master:
         extra = [np.full((matrix.shape[0], 1), -1.0)]
         cost: list[Vector] = [
             np.zeros(count) if values is None else -values.ravel()[used],
-            np.array([self._penalty]),
+            np.array([self.penalty]),
         ]
         if values is None:
             extra.append(np.zeros((matrix.shape[0], 1)))
@@ -62,7 +64,7 @@ class Master:
         bounds = [(0.0, None)] * (count + 1) + [(None, None)] * (values is None)
         solution = solve_programme(
             np.concatenate(cost), matrix, np.zeros(matrix.shape[0]), counted, seconds, bounds,
-            primal_feasibility_tolerance=LOOSE,
+            tolerances=(TIGHT, LOOSE), tight_prices=True,
         )  # fmt: skip
         if solution is None:
             return None
@@ -74,6 +76,7 @@ class Master:
         shares = prices[start:]
         if len(shares):
             shares = shares / shares.sum()
+        self.broken_by = float(solution.x[count])
         joint = np.zeros(self._shape)
         weights = np.maximum(solution.x[:count], 0.0)
         joint[places] = weights / weights.sum()

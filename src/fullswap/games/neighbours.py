@@ -15,54 +15,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fullswap.base import checks
-from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Action, ActionSet, Column, Vectors
+from fullswap.base.protocols import Points
+from fullswap.games.actions import Column, Units, Vectors
 from fullswap.games.game import Against, StructuredGame
 
 Matrix: TypeAlias = ArrayLike | sparse.sparray
-
-
-class Units(ActionSet):
-    """Finitely many actions without structure: the embedding of action k is the k-th unit vector.
-
-    The same as ``Vectors(np.eye(size))``, without the matrix.
-
-    Examples
-    --------
-    >>> Units(3).best(np.array([[1.0, 5.0, 2.0]]))
-    (array([1]), array([5.]))
-    """
-
-    size: int
-
-    def __init__(self, size: int, labels: Sequence[str] | None = None) -> None:
-        self.size = self.dim = checks.whole("size", size, 1)
-        if labels is not None:
-            checks.same_length("labels", labels, "the actions", self.size)
-        self.labels = None if labels is None else tuple(map(str, labels))
-
-    def embed(self, actions: Column) -> Points:
-        """Unit vectors, one a row."""
-        rows = np.zeros((len(actions), self.size))
-        rows[np.arange(len(actions)), actions] = 1.0
-        return rows
-
-    def values(self, actions: Column, directions: Points) -> Points:
-        """Entries of the directions."""
-        return np.ascontiguousarray(directions.T[actions])
-
-    def best(self, directions: Points) -> tuple[Indices, Vector]:
-        """The largest entry."""
-        best = directions.argmax(axis=1)
-        return best, np.asarray(directions[np.arange(len(best)), best])
-
-    def describe(self, action: Action) -> str:
-        """Its label, or its number."""
-        return str(int(action)) if self.labels is None else self.labels[int(action)]
-
-    def name(self, action: Action) -> str | int:
-        """Its label, or its number from 1."""
-        return int(action) + 1 if self.labels is None else self.labels[int(action)]
 
 
 def polymatrix(
@@ -81,7 +38,9 @@ def polymatrix(
     >>> chain.payoffs([[0, 0, 1], [1, 1, 1]]).tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
     """
-    counts = [checks.whole(f"sizes[{p}]", k, 1) for p, k in enumerate(sizes)]
+    counts = _counts(sizes)
+    if not isinstance(pairs, Mapping):
+        checks.refuse("pairs", "be a dict of payoffs by (i, j)", pairs)
     known: list[list[tuple[int, Any]]] = [[] for _ in counts]
     for pair, values in pairs.items():
         if not (isinstance(pair, tuple) and len(pair) == 2 and pair[0] != pair[1]):
@@ -119,13 +78,20 @@ def congestion(
     >>> roads.payoffs([[0, 0, 1], [0, 0, 0]]).tolist()
     [[-2.0, -2.0, -2.0], [-3.0, -3.0, -3.0]]
     """
-    table = checks.matrix("delays", delays, (None, len(plans))).copy()
+    players = _listed("plans", plans, "be lists of plans of at least 2 players", 2)
+    table = checks.matrix("delays", delays, (None, len(players))).copy()
     roads = len(table)
     sets = []
-    for p, own in enumerate(plans):
+    for p, given in enumerate(players):
+        own = _listed(f"plans[{p}]", given, "be one or more plans, lists of roads", 1)
         taken = np.zeros((len(own), roads))
         for k, plan in enumerate(own):
-            taken[k, checks.indices(f"plans[{p}][{k}]", list(plan), roads)] = 1.0
+            name_of_plan = f"plans[{p}][{k}]"
+            listed = _listed(name_of_plan, plan, "be a list of roads", 0)
+            if len(set(map(str, listed))) < len(listed):
+                checks.refuse(name_of_plan, "have each road once", listed)
+            if listed:
+                taken[k, checks.indices(name_of_plan, listed, roads)] = 1.0
         labels = ["+".join(map(str, plan)) or "stay" for plan in own]
         sets.append(Vectors(taken, labels))
 
@@ -182,13 +148,31 @@ def from_function(
     >>> bar.payoffs([[1] * 12 + [0] * 8])[0, [0, 19]].tolist()
     [1.0, 0.0]
     """
-    counts = [checks.whole(f"sizes[{p}]", k, 1) for p, k in enumerate(sizes)]
+    counts = _counts(sizes)
+    if not callable(payoffs):
+        checks.refuse("payoffs", "be a function of a player and the others' actions", payoffs)
 
     def against(player: int) -> Against:
         return lambda others: np.asarray(payoffs(player, others), dtype=float)
 
     makers = [against(p) for p in range(len(counts))]
     return StructuredGame([Units(k) for k in counts], makers, name)
+
+
+def _listed(name: str, values: Any, rule: str, least: int) -> list[Any]:
+    """The entries of a list, a tuple or an array, at least so many."""
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+        checks.refuse(name, rule, values)
+    listed = list(values)
+    if len(listed) < least:
+        checks.refuse(name, rule, values)
+    return listed
+
+
+def _counts(sizes: Sequence[int]) -> list[int]:
+    """Numbers of actions, one a player."""
+    listed = _listed("sizes", sizes, "be the numbers of actions of at least 2 players", 2)
+    return [checks.whole(f"sizes[{p}]", k, 1) for p, k in enumerate(listed)]
 
 
 def _rows(name: str, values: Matrix, shape: tuple[int, ...]) -> Callable[[Column], Points]:

@@ -12,27 +12,17 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.games.best_so_far import BestSoFar
-from fullswap.games.columns import by_columns, offer, value_of_payoffs
+from fullswap.games.columns import by_columns
 from fullswap.games.entropy import MOST_ENTROPY, largest_entropy
 from fullswap.games.lp import optimise, programme_entries
 from fullswap.games.profiles import CorrelatedEquilibrium
+from fullswap.games.record import NOISE
 from fullswap.games.support import smallest_support
+from fullswap.games.values import name_of
 
-UNUSUAL = ("entropy", "support")  # objectives that are no linear programme
 ONE_PROGRAMME = 1_500_000  # entries of a programme up to which it is built as a whole
 _FAIR_PROGRAMME = 100_000  # the same at once for the smallest payoff, which takes its solver longer
 _QUICK = 20_000  # entries of programmes that need no other equilibrium to fall back on
-_NOISE = 1e-12  # probabilities that are rounding
-
-
-def name_of(objective: str | Vector) -> str:
-    """Of an objective that was checked."""
-    return objective if isinstance(objective, str) else "weights"
-
-
-def value_of(profile: CorrelatedEquilibrium, objective: str | Vector) -> float:
-    """Of the payoffs of a profile."""
-    return value_of_payoffs(profile.payoffs, objective)
 
 
 def check_entries(objective: str | Vector, sizes: list[int], notion: str) -> None:
@@ -70,14 +60,12 @@ def _one_programme(
 ) -> Iterator[float]:  # fmt: skip
     tables, record = best.tables, best.record
     if earlier is not None or programme_entries(tables[0].shape, record.notion) > _QUICK:
-        start = best.some_equilibrium(rng, earlier)
-        if start is not None:
-            offer(best, start[0], objective, start[1])
+        best.find_some(rng, earlier)
         yield 0.0
     programme = optimise(tables, objective, record.seconds_left, record.notion)
     if programme is not None:
-        joint = np.where(programme.joint > _NOISE, programme.joint, 0.0)
-        best.offer(joint, programme.value, best.gap(joint), "lp")
+        joint = np.where(programme.joint > NOISE, programme.joint, 0.0)
+        best.offer(joint, best.gap(joint), "lp")
         best.limit(programme.bound)
     yield 0.0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import Column, Vectors
+from fullswap.games.actions import Column, Numbered, Vectors
 from fullswap.games.game import StructuredGame
 from fullswap.games.nash import Path, Paths
 from fullswap.games.record import Record
@@ -105,8 +105,10 @@ def by_active_pivots(
     until it has an equilibrium of its own; then a pass over all finds what is missing, and what
     is nearly as good joins the sample. So there are few passes.
     """
-    samples = [_Sample(s, rng) for s in game.actions if isinstance(s, Vectors)]
-    sampled = len(samples) == game.players and min(s.share for s in samples) < 1
+    lists = [s for s in game.actions if isinstance(s, Numbered)]
+    long = [s for s in lists if s.size > _SAMPLED]
+    sampled = bool(long) and len(lists) == 2 and all(isinstance(s, Vectors) for s in long)
+    samples = [_Sample(s, rng) for s in lists] if sampled else []
     among = [s.best for s in samples] if sampled else None
     active = Restricted(game, _first(game, samples if sampled else None, rng))
     passing, brief = pass_work(game), sum(len(s.places) * s.dim for s in samples)
@@ -142,14 +144,19 @@ def _first(
 class _Sample:
     """Some actions of a long list, which stand for all of them."""
 
-    def __init__(self, actions: Vectors, rng: np.random.Generator) -> None:
+    def __init__(self, actions: Numbered, rng: np.random.Generator) -> None:
         self._whole, self.dim = actions, actions.dim
+        self._part: Numbered = actions
         self.share = min(1.0, _SAMPLED / actions.size)
         count = min(_SAMPLED, actions.size)
         # one of each stretch of the list: in order, so that memory is read once from end to end
         edges = np.linspace(0, actions.size, count + 1).astype(np.int64)
         self.places = edges[:-1] + (rng.random(count) * np.diff(edges)).astype(np.int64)
-        self._part = Vectors(actions.embed(self.places))
+        self._take_part()
+
+    def _take_part(self) -> None:
+        if self.share < 1:
+            self._part = Vectors(self._whole.embed(self.places))
 
     def best(self, directions: Points) -> tuple[Column, Vector]:
         """Of the sample."""
@@ -162,7 +169,7 @@ class _Sample:
         count = min(_NEAR, len(products))
         near = np.argpartition(products, len(products) - count)[len(products) - count :]
         self.places = np.union1d(self.places, near)
-        self._part = Vectors(self._whole.embed(self.places))
+        self._take_part()
         best = near[[int(products[near].argmax())]]
         return best, products[best]
 

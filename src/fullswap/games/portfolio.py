@@ -108,7 +108,8 @@ def members_of(
         if tables is None:
             add("answers to answers", pure.by_answers_to_answers(game, record), 30.0)
         if zero_sum.looks_opposed(game):
-            add(zero_sum.METHOD, zero_sum.by_averages(game, record), 10.0, 4.0)
+            # it gets there unless the gap is tiny, and then others have their turn
+            add(zero_sum.METHOD, zero_sum.by_averages(game, record), 10.0, 16.0)
     add("turns", pure.by_turns(game, record, rngs[1]), 0.0 if tables is None else 3.0)
     if game.players > _TABLED:  # two actions each would make too many joint ones
         add(many.METHOD, many.by_profiles(game, record, rngs[5]), 5.0)
@@ -120,7 +121,9 @@ def members_of(
     few = game.players == 2
     add("programmes", _programmes(game, record, rngs[2], ANY, known), 20.0 if few else 2.0)
     add("programmes of welfare", _programmes(game, record, rngs[3], "welfare", known), 60.0)
-    add("self-play", _self_play(game, record, rngs[4], most_rounds, known), 80.0 if few else 10.0)
+    # what is left for it when pivots have had their chance is long play
+    play = _self_play(game, record, rngs[4], most_rounds, known)
+    add("self-play", play, 80.0 if few else 10.0, 4.0 if few else 1.0)
     if game.players > 2:
         add(many.METHOD, many.by_profiles(game, record, rngs[5]), 5.0)
     return members

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from narwhals.typing import EagerAllowed, IntoBackend
 
 
-_PROVED = 1e-6  # share of a bound by which values differ that count as the same
+# Share of the range of values by which those differ that count as the same: programmes are solved
+# to a ten-millionth of it, and nobody notices a millionth.
+_PROVED = 1e-6
+_MOST_FIGURES = 15  # of a float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +43,8 @@ class Gap:
     """What each adds to ``swap`` (its probability counted), shape (r,)."""
     coarse_deviation: Action
     """The action that attains ``coarse``."""
+    payoff: float
+    """What the player is paid on average by following."""
 
     def __repr__(self) -> str:
         return f"<Gap: {self.swap:.3g} by swaps, {self.coarse:.3g} by one fixed action>"
@@ -53,13 +59,15 @@ class Optimum:
     value: float
     bound: float | None
     """No equilibrium has more (of "support": fewer); None if no bound is known."""
+    scale: float = 0.0
+    """How far values of joint actions are apart; of "support", which is counted, 0."""
+    searched: bool = True
+    """Whether better ones were looked for; False if any equilibrium had to do."""
 
     @property
     def proved(self) -> bool:
-        """Whether it is best, up to a millionth of the bound."""
-        if self.bound is None:
-            return False
-        return abs(self.bound - self.value) <= _PROVED * max(abs(self.bound), abs(self.value))
+        """Whether it is best, up to a millionth of the scale."""
+        return self.bound is not None and abs(self.bound - self.value) <= _PROVED * self.scale
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -67,10 +75,18 @@ class Optimum:
 
     def __str__(self) -> str:
         known = "best among the actions looked at, no bound is known"
-        if self.bound is not None:
+        if not self.searched:
+            known = "not optimised"
+        elif self.bound is not None:
             side = "less" if self.objective == "support" else "more"
-            known = f"not proved best: no equilibrium has {side} than {self.bound:.6g}"
-        return f"{self.objective} {self.value:.6g} ({'proved best' if self.proved else known})"
+            known = f"not proved best: no equilibrium has {side} than {self._said(self.bound)}"
+        known = "proved best" if self.proved else known
+        return f"{self.objective} {self._said(self.value)} ({known})"
+
+    def _said(self, value: float) -> str:
+        """Six figures of what values differ by, whatever their common level."""
+        level = abs(value) / self.scale if self.scale > 0 else 1.0
+        return f"{value:.{min(6 + math.floor(math.log10(max(level, 1.0))), _MOST_FIGURES)}g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,7 +135,7 @@ class CorrelatedEquilibrium:
     @property
     def payoffs(self) -> Vector:
         """Expected payoffs, shape (players,)."""
-        return self.weights @ self.game.payoffs(self.support)
+        return np.array([gap.payoff for gap in self.gaps])
 
     def marginal(self, player: int) -> tuple[Column, Vector]:
         """Distinct actions of a player with their probabilities."""
@@ -238,7 +254,7 @@ class CorrelatedEquilibrium:
         return card.html_of(self)
 
     def __str__(self) -> str:
-        paid = ", ".join(map(card.number, self.payoffs))
+        paid = card.payoffs_of(self)
         state = " (the gap asked for was not reached)" if self.reached is False else ""
         kind, gap = "correlated equilibrium", self.gap
         if self.notion == "coarse":

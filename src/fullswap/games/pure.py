@@ -15,6 +15,7 @@ from fullswap.games.restricted import initial_actions, pass_work
 
 MOST_SCANNED = 10_000_000  # joint actions of tables that are held: 80 MB a player
 _MOST_PRODUCTS = 2_000_000_000  # operations for the answers to all actions of two players
+_MOST_UNIFORM = 1_000_000  # joint actions of uniform play that is not even good enough
 _STARTS = 8  # joint actions that turns begin with
 _SWEEPS = 500  # turns of all players from one start
 _CALL = 20_000  # operations that a call takes whatever its size
@@ -56,7 +57,9 @@ def by_scan(game: StructuredGame, record: Record, tables: Sequence[Points]) -> I
         shape = tables[0].shape
         mixed = [np.full(k, 1 / k) for k in shape]
         whole = [np.arange(k) for k in shape]
-        record.offer_product(gap + record.slack.max(), UNIFORM, whole, mixed)
+        gap += float(record.slack.max())
+        if gap <= record.gap or tables[0].size <= _MOST_UNIFORM:
+            record.offer_product(gap, UNIFORM, whole, mixed)
     yield 20.0 * tables[0].size * len(tables)
 
 

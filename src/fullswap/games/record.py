@@ -11,13 +11,14 @@ import numpy as np
 
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Vector
-from fullswap.games.actions import Column
+from fullswap.games.actions import Column, stack
 from fullswap.games.game import StructuredGame
 from fullswap.games.profiles import CorrelatedEquilibrium
-from fullswap.games.restricted import stack
-from fullswap.games.verify import verify
+from fullswap.games.verify import verify, verify_product
 
 NOTIONS = ("correlated", "coarse")
+NOISE = 1e-12  # probabilities that are rounding
+_MOST_JOINT = 200_000  # joint actions of independent ones that are verified like any others
 
 
 class Record:
@@ -49,6 +50,19 @@ class Record:
     def seconds_left(self) -> float | None:
         """Until the time is up; None for as long as it takes."""
         return None if math.isinf(self._deadline) else self._deadline - time.monotonic()
+
+    def part(self, share: float) -> Record:
+        """A record of its own for a part of the run, with a share of the time that is left."""
+        seconds = None if self.seconds_left is None else share * self.seconds_left
+        return Record(self.game, self.gap, seconds, self._bar, self.notion)
+
+    def join(self, part: Record) -> None:
+        """Take over what a part of the run found."""
+        profile = part.best()
+        if profile is not None:
+            self.settle(profile)
+        self.rounds += part.rounds
+        self.errors += part.errors
 
     def gap_of(self, profile: CorrelatedEquilibrium) -> float:
         """The gap that was asked for."""
@@ -118,11 +132,15 @@ class Record:
 def product(
     game: StructuredGame, columns: Sequence[Column], mixed: Sequence[Vector]
 ) -> CorrelatedEquilibrium:
-    """The verified profile of independent mixed actions."""
-    used = [np.flatnonzero(weights > 0) for weights in mixed]
-    places = np.indices([len(at) for at in used]).reshape(len(used), -1)
+    """The verified profile of independent mixed actions, without what is rounding."""
+    used = [np.flatnonzero(weights > NOISE) for weights in mixed]
+    shape = [len(at) for at in used]
+    weights = np.ones(1)
+    for own, at in zip(mixed, used, strict=True):
+        weights = np.outer(weights, own[at]).ravel()
+    kept = np.flatnonzero(weights > NOISE)
+    if len(kept) > _MOST_JOINT:
+        return verify_product(game, columns, mixed)
+    places = np.unravel_index(kept, shape)
     support = [c[at][k] for c, at, k in zip(columns, used, places, strict=True)]
-    weights = np.ones(places.shape[1])
-    for own, at, k in zip(mixed, used, places, strict=True):
-        weights = weights * own[at][k]
-    return verify(game, (stack(support), weights / weights.sum()))
+    return verify(game, (stack(support), weights[kept] / weights[kept].sum()))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Action, Column, Vectors
+from fullswap.games.actions import Action, Column, Vectors, stack
 from fullswap.games.game import StructuredGame, tensor
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.verify import verify
@@ -23,7 +22,6 @@ _MIXED = 3  # actions in a random mixture: few, so that mixtures differ
 MOST_JOINT = 2_000_000  # joint active actions, which are held as a table: 16 MB a player
 MOST_ENTRIES = 50_000_000  # of payoff vectors against all joint actions of the others: 400 MB
 _MOST_DROPPED = 0.5  # probability of joint actions that are left out, whatever was asked for
-_EXACT = 2**53  # whole numbers up to this are exact as floats
 
 
 # Directions (m, dim) to best actions (m,) and their values (m,).
@@ -173,8 +171,7 @@ def pass_work(game: StructuredGame) -> float:
     """Operations of one best answer of every player: a pass over the lists of actions."""
     work = 0.0
     for s in game.actions:
-        listed = isinstance(s, Vectors) and not s.unit
-        work += s.size * (s.dim + 1) if listed and s.size else 10.0 * s.dim
+        work += s.size * (s.dim + 1) if isinstance(s, Vectors) else 10.0 * s.dim
     return work
 
 
@@ -224,18 +221,6 @@ def spread_actions(game: StructuredGame, count: int) -> list[Column]:
         if s.size is not None and MOST_WHOLE < s.size <= SAVING * s.dim:
             columns[p] = np.unique(np.linspace(0, s.size - 1, count).astype(np.int64))
     return columns
-
-
-def stack(columns: Sequence[Column]) -> NDArray[Any]:
-    """Columns side by side, shape (m, players); numbers too long for a float stay what they are."""
-    kinds = {column.dtype.kind for column in columns}
-    long = any(c.dtype.kind in "iu" and c.size and abs(c).max() > _EXACT for c in columns)
-    if not ("O" in kinds or (long and "f" in kinds)):
-        return np.column_stack(columns)
-    rows = np.empty((len(columns[0]), len(columns)), dtype=object)
-    for p, column in enumerate(columns):
-        rows[:, p] = column.tolist()
-    return rows
 
 
 def _key(action: Action, unit: float) -> Hashable:

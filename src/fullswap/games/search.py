@@ -17,7 +17,7 @@ from fullswap.games.actions import Column
 from fullswap.games.game import StructuredGame
 from fullswap.games.lp import ANY, MOST_ENTRIES, best_equilibrium, programme_entries
 from fullswap.games.profiles import CorrelatedEquilibrium
-from fullswap.games.record import Record
+from fullswap.games.record import NOISE, Record
 from fullswap.games.restricted import Answers, Restricted, pass_work
 from fullswap.games.selfplay import RESIDUAL, SelfPlay
 
@@ -33,9 +33,8 @@ _LEAST_RESIDUAL = 1e-9  # nearer to stationary they need not be: rounding is not
 _LACKING, _MOSTLY = 0.25, 0.5
 _POLISHED = 0.999  # probability of the actions that a polish keeps, as far as they fit
 _SLIGHT = 0.1  # share of the gap to give away: by answers not added, joint actions left out
-_ROUNDING = 1e-12  # probabilities of an exact result that are rounding errors of the solver
 _CALL = 2_000_000.0  # operations that a programme takes whatever its size
-_ENTRY = 1_000.0  # and for each entry of its matrix, in programmes of 400 joint actions
+_ENTRY = 4_000.0  # and for each entry of its matrix, in programmes of 400 joint actions
 _USUAL = 400
 
 
@@ -58,7 +57,7 @@ class Search:
     def _profile(self, joint: Points, exact: bool) -> CorrelatedEquilibrium:
         """Without joint actions of next to no probability where that will do."""
         share = _SLIGHT * self.gap / float(self.active.ranges.max())
-        profile = self.active.profile(joint, _ROUNDING if exact else share)
+        profile = self.active.profile(joint, NOISE if exact else share)
         if self.record.gap_of(profile) > self.gap:
             profile = self.active.profile(joint, 0.0)
         return profile

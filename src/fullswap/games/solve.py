@@ -9,8 +9,6 @@ the embeddings and not on the number of actions. No method is best everywhere: s
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,30 +16,21 @@ from numpy.typing import ArrayLike
 
 from fullswap.base import checks
 from fullswap.base.progress import Progress
-from fullswap.base.protocols import Vector
-from fullswap.games import pivots, portfolio
-from fullswap.games.actions import Column
-from fullswap.games.best_so_far import BestSoFar
+from fullswap.games import pivots
 from fullswap.games.game import StructuredGame
-from fullswap.games.lp import as_objective, check_size, optimise
-from fullswap.games.objectives import UNUSUAL, by_objective, check_entries, name_of, value_of
-from fullswap.games.portfolio import Member
 from fullswap.games.profiles import CorrelatedEquilibrium, Optimum
 from fullswap.games.pure import MOST_SCANNED
 from fullswap.games.record import NOTIONS, Record
-from fullswap.games.restricted import initial_actions, spread_actions, stack
-from fullswap.games.search import FIRST_LOOK, Search
+from fullswap.games.run import AMONG_ACTIVE, OBJECTIVE, Run
+from fullswap.games.search import FIRST_LOOK
+from fullswap.games.values import UNUSUAL, as_objective, name_of, value_of
 from fullswap.games.verify import verify
 
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
 
-OBJECTIVE = "objective"  # what "auto" does if an objective is given
 METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp", pivots.METHOD)
 _MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
 _SMALL = 400  # joint actions up to which a linear programme takes milliseconds
-_SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
-# Actions of a player to begin with.
-_INITIAL = {"oracle": 8, "matching": 24, "optimistic": 24, "weights": 64}
 
 
 def solve(
@@ -98,7 +87,8 @@ def solve(
         largest entropy, the fewest joint actions (a search that proves little), or the largest sum
         with these weights of the players. ``optimum`` of the result says whether it was proved
         best, or which value no equilibrium exceeds. "oracle", and "auto" where sets are infinite
-        or tables too large, maximise among active actions only, without a bound.
+        or tables too large, maximise among active actions only, without a bound; where even these
+        are too many, "auto" returns any equilibrium and says that it is not optimised.
     notion : {"correlated", "coarse"}
         Coarse equilibria need only deter one action in place of all recommendations.
     progress : bool, optional
@@ -131,10 +121,10 @@ def solve(
             rule = "be 'welfare', 'fair' or weights unless tables of all joint actions are at hand"
             checks.refuse("objective", rule, objective)
         if method == "auto" and objective is not None:
-            method = OBJECTIVE if _fits(sizes) else "oracle"
+            method = OBJECTIVE if _fits(sizes) else AMONG_ACTIVE
         elif method == "auto" and start is None and rounds is None and _is_small(sizes):
             method = "lp"
-        run = _Run(game, record, seed, rounds or _MOST_ROUNDS, earlier)
+        run = Run(game, record, seed, rounds or _MOST_ROUNDS, earlier)
         try:
             interrupted = run.by(method, wanted, seconds is None)
         except KeyboardInterrupt:  # while actions to begin with were chosen
@@ -144,122 +134,15 @@ def solve(
             # a small game's programme takes the largest welfare; nobody asked how good that is
             return replace(result, optimum=None)
         optimum = result.optimum
-        if optimum is None and method == "oracle":
-            optimum = Optimum(name_of(wanted), value_of(result, wanted), None)
-        if optimum is not None and max(game.errors) > 0:
+        if optimum is None:
+            value = value_of(result.weights, result.payoffs, wanted)
+            # programmes on active actions are as good as these only if no action is missing
+            searched = method == "oracle" and bool(result.reached)
+            optimum = Optimum(name_of(wanted), value, None, searched=searched)
+        if max(game.errors) > 0:
             # what was proved is true of the payoffs as they are approximated
             optimum = replace(optimum, bound=None)
         return replace(result, optimum=optimum)
-
-
-class _Run:
-    """One call of the solver."""
-
-    def __init__(
-        self, game: StructuredGame, record: Record, rng: np.random.Generator, rounds: int,
-        earlier: CorrelatedEquilibrium | None,
-    ) -> None:  # fmt: skip
-        self._game, self._record, self._rng, self._rounds = game, record, rng, rounds
-        self._earlier = earlier
-        self._search: Search | None = None
-        self._best: BestSoFar | None = None
-        self._optimum: Optimum | None = None
-
-    def by(self, method: str, wanted: str | Vector, unhurried: bool) -> bool:
-        """Run a method; whether it was interrupted."""
-        game, record = self._game, self._record
-        if method == "auto":
-            known = None if self._earlier is None else game.columns(self._earlier.support)
-            members = portfolio.members_of(game, record, self._rng, self._rounds, known)
-            most = portfolio.MOST_WORK if unhurried else math.inf
-            return portfolio.run(members, record, most)
-        if method == pivots.METHOD:
-            tables = portfolio.whole_tables(game)
-            if game.players != 2 or tables is None:
-                shown = " × ".join("∞" if s.size is None else f"{s.size:,}" for s in game.actions)
-                raise ValueError(
-                    f"game must have two players and at most {MOST_SCANNED:,} joint actions for "
-                    f"method={method!r}, got {shown}"
-                )
-            return portfolio.run([Member(method, pivots.by_pivots(game, record, tables))], record)
-        if method == OBJECTIVE or (method == "lp" and name_of(wanted) in UNUSUAL):
-            name, sizes = name_of(wanted), [s.size or 0 for s in game.actions]
-            check_entries(wanted, sizes, record.notion)
-            tables = game.table([np.arange(k) for k in sizes])
-            best = self._best = BestSoFar(game, record, tables, name, least=name == "support")
-            steps = by_objective(best, wanted, self._rng, self._earlier)
-            return portfolio.run([Member(method, steps)], record, until_done=False)
-        search = self._search = Search(game, record, self._columns(method))
-        if method == "lp":
-            steps = self._one_programme(search, wanted)
-        elif method == "oracle":
-            steps = search.by_programmes(wanted, method)
-        else:
-            search.active.add(spread_actions(game, _SPREAD))
-            steps = search.by_self_play(method, self._rounds, polish=False)
-        return portfolio.run([Member(method, steps)], record)
-
-    def _one_programme(self, search: Search, wanted: str | Vector) -> Iterator[float]:
-        programme = optimise(
-            search.active.tables, wanted, self._record.seconds_left, self._record.notion
-        )
-        if programme is not None:
-            search.look(programme.joint, "lp", exact=True)
-            self._optimum = Optimum(name_of(wanted), programme.value, programme.bound)
-        yield 0.0
-
-    def _columns(self, method: str) -> list[Column]:
-        """Actions to begin with, those of an earlier profile first."""
-        if method == "lp":
-            check_size([s.size for s in self._game.actions])
-            columns: list[Column] = [np.arange(s.size or 0) for s in self._game.actions]
-        else:
-            columns = initial_actions(self._game, _INITIAL[method], self._rng)
-        if self._earlier is None:
-            return columns
-        known = self._game.columns(self._earlier.support)
-        return [np.concatenate(pair) for pair in zip(known, columns, strict=True)]
-
-    def result(self, method: str, interrupted: bool) -> CorrelatedEquilibrium:
-        """The best profile, verified; any profile if nothing was found in time."""
-        record = self._record
-        profile, optimum = record.best(), self._optimum
-        if self._best is not None and self._best.optimum is not None:
-            best = verify(self._game, (stack(self._best.columns), self._best.weights))
-            # what rounding adds to the gap is never worth losing an equilibrium for
-            if record.gap_of(best) <= record.gap or profile is None:
-                profile, optimum = replace(best, method=self._best.method), self._best.optimum
-        if profile is None and record.errors and not (interrupted or record.over):
-            raise record.errors[0]
-        if profile is None:
-            profile = replace(self._anything(), method="" if method == OBJECTIVE else method)
-        if self._earlier is not None and record.gap_of(profile) > max(
-            record.gap, record.gap_of(self._earlier)
-        ):
-            profile, optimum = self._earlier, None
-        rounds = record.rounds + (0 if self._earlier is None else self._earlier.rounds)
-        reached = record.gap_of(profile) <= record.gap
-        active = None if self._search is None else self._search.active
-        if active is not None and active.full and not reached:
-            sizes = " × ".join(str(k) for k in active.shape)
-            message = (
-                f"there was no room for more than {sizes} active actions: the gap stays at "
-                f"{record.gap_of(profile):.3g}; ask for a larger one, or for embeddings of fewer "
-                "dimensions"
-            )
-            warnings.warn(message, RuntimeWarning, stacklevel=3)
-        return replace(
-            profile, rounds=rounds, reached=reached, notion=record.notion, optimum=optimum
-        )
-
-    def _anything(self) -> CorrelatedEquilibrium:
-        """Some profile, verified, for want of anything better."""
-        if self._search is not None:
-            active = self._search.active
-            return active.profile(np.ones(active.shape), 0.0)
-        rng = np.random.default_rng(0)
-        joint = [s.best(rng.standard_normal((1, s.dim)))[0] for s in self._game.actions]
-        return verify(self._game, (stack(joint), np.ones(1)))
 
 
 def _is_small(sizes: list[int | None]) -> bool:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fullswap.base.protocols import Points
 from fullswap.games import pure
 from fullswap.games.best_so_far import BestSoFar
-from fullswap.games.lp import incentive_rows, programme_entries, solve_programme
+from fullswap.games.highs import no_time_for, solve_programme
+from fullswap.games.lp import incentive_rows, programme_entries
 from fullswap.games.profiles import CorrelatedEquilibrium
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 METHOD = "corners"
 _CORNERS = 60_000  # entries of programmes that look for a small support
@@ -29,35 +34,30 @@ def smallest_support(
     joint = np.zeros(shape)
     joint[tuple(where)] = 1.0
     gap += float(record.slack.max())
-    best.offer(joint, 1.0, gap, pure.METHOD)
+    best.offer(joint, gap, pure.METHOD)
     best.limit(1.0 if gap <= record.gap else 2.0)
     yield 20.0 * joint.size
     if best.proved:
         return
-    start = best.some_equilibrium(rng, earlier)
-    if start is not None:
-        _offer(best, *start)
-    if programme_entries(shape, record.notion) > _CORNERS:
+    best.find_some(rng, earlier)
+    entries = programme_entries(shape, record.notion)
+    if entries > _CORNERS or no_time_for(entries, record.seconds_left):
         return
+    rows = incentive_rows(best.tables, record.notion)
     costs: Points = np.zeros(shape)
     for k in range(_TRIES):
-        corner = _corner(best, costs)
+        corner = _corner(rows, costs, record.seconds_left)
         yield _PROGRAMME
         if corner is None:
             return
         joint = np.where(corner > _BITS, corner, 0.0)
         joint /= joint.sum()
-        _offer(best, joint, METHOD)
+        best.offer(joint, best.gap(joint), METHOD)
         # what has little probability becomes dear; every other time a corner at random
         costs = 1 / (joint + _DEAR) if k % 2 == 0 else rng.random(shape)
 
 
-def _offer(best: BestSoFar, joint: Points, method: str) -> None:
-    best.offer(joint, float(np.count_nonzero(joint)), best.gap(joint), method)
-
-
-def _corner(best: BestSoFar, costs: Points) -> Points | None:
-    rows = incentive_rows(best.tables, best.record.notion)
+def _corner(rows: csr_array, costs: Points, seconds: float | None) -> Points | None:
     limits, ones = np.zeros(rows.shape[0]), np.ones(rows.shape[1])
-    solution = solve_programme(costs.ravel(), rows, limits, ones, best.record.seconds_left)
+    solution = solve_programme(costs.ravel(), rows, limits, ones, seconds)
     return None if solution is None else np.maximum(solution.x, 0.0).reshape(costs.shape)

@@ -9,6 +9,7 @@ by probability), and the best answer is a linear maximum over all of the player'
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -18,7 +19,7 @@ from scipy import sparse
 
 from fullswap.base import checks
 from fullswap.base.protocols import Indices, Points, Vector
-from fullswap.games.actions import Column, blocks, dots
+from fullswap.games.actions import Action, ActionSet, Column, blocks, dots, stack
 from fullswap.games.extensive.causal import causal_gain
 from fullswap.games.extensive.sequence import SequenceForm
 from fullswap.games.game import StructuredGame, Support, as_support, is_single
@@ -27,7 +28,9 @@ from fullswap.games.profiles import CorrelatedEquilibrium, Gap
 # What can be checked: a result, joint actions with weights, or a table of probabilities.
 Profile: TypeAlias = CorrelatedEquilibrium | tuple[Support, ArrayLike] | ArrayLike
 _ROUNDING = 1e-6  # best answers worse than what is recommended by this share of its size are wrong
+_DIVIDED = 1e-12  # how far weights may be from summing to 1 by rounding
 _LARGEST_TREE = 3_000  # sequences of a player, whose squares are held at once
+_DENSE = 4  # counting is quicker than sorting if numbers are at most so many times the entries
 _CROWDED = 0.05  # share of entries from which on dense products are faster than sparse ones
 
 
@@ -52,26 +55,84 @@ def verify(game: StructuredGame, profile: Profile) -> CorrelatedEquilibrium:
     return CorrelatedEquilibrium(game, support, weights, gaps)
 
 
+def verify_product(
+    game: StructuredGame, columns: Sequence[Column], mixed: Sequence[Vector]
+) -> CorrelatedEquilibrium:
+    """Gaps of independent draws: probabilities (k_p,) of the actions in each column (k_p,).
+
+    Whatever a player is told, the others do the same: one best answer tells the gap.
+    """
+    marginals = [_marginal(c, own) for c, own in zip(columns, mixed, strict=True)]
+    gaps = tuple(_product_gap(game, player, marginals) for player in range(game.players))
+    shape = [len(own) for _, own in marginals]
+    places = np.unravel_index(np.arange(math.prod(shape)), shape)
+    weights = np.ones(1)
+    for _, own in marginals:
+        weights = np.outer(weights, own).ravel()
+    support = stack([actions[at] for (actions, _), at in zip(marginals, places, strict=True)])
+    return CorrelatedEquilibrium(game, support, weights / weights.sum(), gaps)
+
+
+def _marginal(column: Column, own: Vector) -> tuple[Column, Vector]:
+    """Distinct actions with positive probabilities, which sum to 1."""
+    actions, where = numbered(column)
+    total = np.bincount(where, own, len(actions))
+    played = np.flatnonzero(total > 0)
+    return actions[played], total[played] / total.sum()
+
+
+def _product_gap(game: StructuredGame, player: int, marginals: list[tuple[Column, Vector]]) -> Gap:
+    own, (recommended, shares) = game.actions[player], marginals[player]
+    met = np.ones(1)
+    for k, (_, weights) in enumerate(marginals):
+        met = met if k == player else np.outer(met, weights).ravel()
+    shape = [1 if k == player else len(weights) for k, (_, weights) in enumerate(marginals)]
+    direction = np.zeros((1, own.dim))
+    for rows in blocks(len(met), own.dim):
+        part = np.arange(rows.start, min(rows.stop, len(met)))
+        places = np.unravel_index(part, shape)
+        others = [actions[at] for (actions, _), at in zip(marginals, places, strict=True)]
+        direction += met[None, rows] @ game.vectors(player, others)
+    best, value = own.best(direction)
+    following = own.values(recommended, direction)[:, 0]
+    k = int(following.argmax())
+    embedded = np.concatenate((own.embed(recommended[k : k + 1]), own.embed(best)))
+    slack = _ROUNDING * float(np.abs(embedded).max() * np.abs(direction).sum())
+    _refuse_worse(own, player, value[0], recommended[k], following[k], slack)
+    gains = shares * np.maximum(value[0] - following, 0.0)
+    coarse = max(float(value[0] - shares @ following), 0.0)
+    deviations = np.repeat(best, len(recommended))
+    paid = float(shares @ following)
+    return Gap(float(gains.sum()), coarse, recommended, deviations, gains, best[0], paid)
+
+
+def _refuse_worse(
+    own: ActionSet, player: int, value: float, action: Action, following: float, slack: float
+) -> None:
+    """If the best answer is worse than what is recommended."""
+    if not value >= following - slack:
+        raise ValueError(
+            f"actions[{player}].best must give the largest payoff of all actions, got "
+            f"{value:.6g} where {own.describe(action)} has {following:.6g}"
+        )
+
+
 def _gap(game: StructuredGame, player: int, columns: list[Column], weights: Vector) -> Gap:
     own = game.actions[player]
-    recommended, where = np.unique(columns[player], return_inverse=True)
-    directions = _directions(game, player, columns, weights, where.ravel())
+    recommended, where = numbered(columns[player])
+    directions = _directions(game, player, columns, weights, where)
     deviations, values = own.best(directions)
     embedded = own.embed(recommended)
     following = dots(embedded, directions)
     lengths = np.maximum(np.abs(embedded).max(axis=1), np.abs(own.embed(deviations)).max(axis=1))
     slack = _ROUNDING * lengths * np.abs(directions).sum(axis=1)
-    wrong = np.flatnonzero(~(values >= following - slack))
-    if wrong.size:
-        k = wrong[0]
-        raise ValueError(
-            f"actions[{player}].best must give the largest payoff of all actions, got "
-            f"{values[k]:.6g} where {own.describe(recommended[k])} has {following[k]:.6g}"
-        )
+    k = int((values - following + slack).argmin())
+    _refuse_worse(own, player, values[k], recommended[k], following[k], slack[k])
     gains = np.maximum(values - following, 0.0)
     fixed, value = own.best(directions.sum(axis=0, keepdims=True))
     coarse = max(float(value[0] - following.sum()), 0.0)
-    return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0])
+    paid = float(following.sum())
+    return Gap(float(gains.sum()), coarse, recommended, deviations, gains, fixed[0], paid)
 
 
 def tree_gap(profile: CorrelatedEquilibrium) -> float | None:
@@ -84,8 +145,8 @@ def tree_gap(profile: CorrelatedEquilibrium) -> float | None:
     for player, own in enumerate(game.actions):
         if not isinstance(own, SequenceForm) or own.dim > _LARGEST_TREE:
             return None
-        recommended, where = np.unique(columns[player], return_inverse=True)
-        directions = _directions(game, player, columns, profile.weights, where.ravel())
+        recommended, where = numbered(columns[player])
+        directions = _directions(game, player, columns, profile.weights, where)
         gains.append(causal_gain(own, recommended, directions) + 2 * game.errors[player])
     return max(gains)
 
@@ -101,10 +162,10 @@ def _directions(
     met = np.zeros(len(weights), dtype=np.int64)
     for k, column in enumerate(columns):
         if k != player:
-            actions, places = np.unique(column, return_inverse=True)
-            _, met = np.unique(met * len(actions) + places.ravel(), return_inverse=True)
-            met = met.ravel()
-    first = np.unique(met, return_index=True)[1]
+            actions, places = numbered(column)
+            met = numbered(met * len(actions) + places)[1]
+    first = np.empty(int(met.max()) + 1, dtype=np.int64)
+    first[met[::-1]] = np.arange(len(met))[::-1]  # the first of each is written last
     shares = sparse.coo_array((weights, (where, met))).tocsc()
     total = np.zeros((shares.shape[0], game.actions[player].dim))
     for rows in blocks(len(first), total.shape[1]):
@@ -113,6 +174,26 @@ def _directions(
         crowded = part.nnz > _CROWDED * math.prod(part.shape)  # as a whole table is
         total += (part.toarray() if crowded else part) @ vectors
     return total
+
+
+def numbered(column: Column) -> tuple[Column, Indices]:
+    """Distinct actions in order, and the place of each entry among them.
+
+    What ``np.unique`` answers; where numbers are dense, by counting and not by sorting.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in numbered(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    if column.dtype.kind == "i" and column.size:
+        low, high = int(column.min()), int(column.max())
+        if high - low <= _DENSE * len(column):
+            there = np.zeros(high - low + 1, dtype=bool)
+            there[column - low] = True
+            return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[column - low]
+    actions, where = np.unique(column, return_inverse=True)
+    return actions, where.ravel()
 
 
 def _as_profile(game: StructuredGame, profile: Profile) -> tuple[NDArray[Any], Vector]:
@@ -139,7 +220,8 @@ def _as_profile(game: StructuredGame, profile: Profile) -> tuple[NDArray[Any], V
     total = weights.sum()
     if abs(total - 1) > checks.ROW_TOLERANCE:
         checks.refuse("weights", "sum to 1", float(total))
-    return support, weights / total
+    # weights that were divided already stay what they are: a profile read back has the same gap
+    return support, weights if abs(total - 1) <= _DIVIDED else weights / total
 
 
 def _is_row(values: Support | ArrayLike) -> bool:

@@ -30,9 +30,9 @@ NAMES = ("name", "players", "actions")
 """Fields that name it and its parts."""
 _MOST_PLAYERS = 32
 _MOST_BYTES = 2_000_000_000
-"""Of arrays that an NPZ unpacks to."""
-_MOST_ACTIONS = 4_000
-"""Of one of three or more players: each is a row of an identity matrix."""
+"""Of arrays that an NPZ unpacks to, and of the numbers of its game."""
+_HELD = 3 * 8
+"""Bytes of a number on its way into a game: as a float, in one array for all players, and kept."""
 _MOST_DIGITS = 300
 """Whole numbers with more of them are read as floats."""
 
@@ -79,10 +79,14 @@ def from_npz(data: bytes, file: str, name: str | None = None) -> StructuredGame:
             if unpacked > _MOST_BYTES:
                 raise ValueError(f"at most {_MOST_BYTES:,} bytes, got {unpacked:,}")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            numbers = 0
             for field in arrays.files:
                 fields[field] = arrays[field]
                 if not isinstance(fields[field], np.ndarray):
                     raise ValueError("got other content")
+                numbers += fields[field].size if fields[field].dtype.kind in "biuf" else 0
+                if numbers * _HELD > _MOST_BYTES:
+                    raise ValueError(f"at most {_MOST_BYTES // _HELD:,} numbers, got {numbers:,}")
     except Exception as problem:  # whatever damaged bytes do to decoders: all is one kind of news
         where = f", field {field!r}" if field else ""
         raise ValueError(f"{file}{where}: expected arrays of numpy's NPZ: {problem}") from None
@@ -113,9 +117,6 @@ def _game(fields: Any, file: str, name: str | None) -> StructuredGame:
             return StructuredGame.from_embeddings(v, w, v2, w2, title, labels, players)
         if len(sizes) == 2:
             return from_matrices(arrays[0], arrays[1], None, title, labels, players)
-        if max(sizes) > _MOST_ACTIONS:
-            rule = f"have at most {_MOST_ACTIONS:,} actions of each of three or more players"
-            checks.refuse("payoffs", rule, max(sizes))
         return from_tensor(np.stack(arrays), title, labels, players)
     except ValueError as problem:
         raise ValueError(f"{file}: {problem}") from None

@@ -22,7 +22,6 @@ from fullswap.games.files.tokens import LONGEST_NUMBER, Scanner
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 
 _MOST_PLAYERS = 32  # arrays have no more axes to spare (and two actions each would make 2^32 cells)
-_MOST_ACTIONS = 4_000  # of one of three or more players: each is a row of an identity matrix
 _PIECE = 1_000_000  # letters that are split into words at once
 _SPACE = re.compile(r"\s")
 _UNUSUAL = re.compile(r"[^0-9+\-.eE\s]", re.ASCII)  # what float() and the format may see otherwise
@@ -58,9 +57,6 @@ def parse(words: Scanner) -> Table:
         words.fail(f"1 to {_MOST_PLAYERS} players, got {len(players)}", at)
     counts, labels = _actions(words, len(players))
     comment = words.comment()
-    if len(players) > 2 and max(counts) > _MOST_ACTIONS:
-        rule = f"at most {_MOST_ACTIONS:,} actions of each of three or more players"
-        words.fail(f"{rule}, got {max(counts):,}", at)
     cells, shown = math.prod(counts), " x ".join(map(str, counts))
     # Now and not later: a damaged count would otherwise ask for more memory than there is.
     if not words.may_have(cells):

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
-from fullswap.games.actions import ActionSet, Column, Curve, Product, Sum, Vectors
+from fullswap.games.actions import ActionSet, Column, Curve, Vectors
 from fullswap.games.game import Against, StructuredGame
+from fullswap.games.plans import Product, Sum
 
 
 def cournot(
