@@ -9,7 +9,7 @@ from functools import partial
 
 from studies.class_contenders import GRID, OURS
 from studies.classes import BINS, NAME, QUICK, Plan, measure
-from studies.report.compared import BEHIND, Loss, about, beside, blocks, command, losses, means
+from studies.report.compared import BEHIND, Loss, about, beside, command, means, section
 from studies.runs import Row, rows_where
 
 COLUMNS = (
@@ -55,8 +55,7 @@ def text_of(rows: list[Row], said: str, plan: Plan) -> str:
         own = rows_where(rows, part=part)
         if own:
             found = means(own, COLUMNS)
-            parts += [f"**{title}.**", blocks(found, HEADS, _cells, OURS)]
-            parts += [losses(found, OURS, KINDS, aside=(GRID,))]
+            parts += section(title, found, HEADS, _cells, OURS, KINDS, aside=(GRID,))
     return "\n\n".join(part for part in parts if part)
 
 

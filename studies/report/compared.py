@@ -101,6 +101,15 @@ def blocks(
     return table(("stream", "method", *heads), lines)
 
 
+def section(
+    title: str, found: Mapping[str, Scores], heads: Sequence[str],
+    cells: Callable[[dict[str, float]], Sequence[str]], ours: str, kinds: Sequence[Loss],
+    aside: Sequence[str] = (),
+) -> list[str]:  # fmt: skip
+    """A title, its table, and where ours is behind."""
+    return [f"**{title}.**", blocks(found, heads, cells, ours), losses(found, ours, kinds, aside)]
+
+
 def losses(
     found: Mapping[str, Scores], ours: str, kinds: Sequence[Loss], aside: Sequence[str] = ()
 ) -> str:

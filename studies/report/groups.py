@@ -16,10 +16,9 @@ from studies.report.compared import (
     Scores,
     about,
     beside,
-    blocks,
     command,
-    losses,
     means,
+    section,
 )
 from studies.runs import Row, rows_where
 
@@ -64,8 +63,7 @@ def text_of(rows: list[Row], said: str, plan: Plan) -> str:
         own = rows_where(rows, part=part)
         if own:
             found = means(own, COLUMNS)
-            parts += [f"**{title}.**", blocks(found, HEADS, _cells, OURS)]
-            parts += [losses(found, OURS, KINDS, aside=(TRUTH,))]
+            parts += section(title, found, HEADS, _cells, OURS, KINDS, aside=(TRUTH,))
             if part == "segments":
                 parts += [pooling(found)]
         elif part == "soccer":

@@ -179,8 +179,6 @@ class Recalibrator(OfClasses):
     def peek(self, p: Any, *, groups: Any = None) -> Mixture:
         """The distribution that would be forecast; nothing is drawn and nothing changes."""
         context = context_of(p, self._spec.models, self._spec.classes)
-        if groups is None and self._groups is None:
-            return self._stream.peek(context)
         context, names = self._with_group(context, groups)
         return self._with_names(names)._stream.peek(context)
 

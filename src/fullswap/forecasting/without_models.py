@@ -30,8 +30,6 @@ class WithoutModels(OnlineForecaster):
 
     def peek(self, *, groups: Any = None) -> Mixture:
         """The distribution of the next forecast; nothing is drawn and nothing changes."""
-        if groups is None and self._groups is None:
-            return self._stream.peek(None)
         context, names = self._with_group(None, groups)
         return self._with_names(names)._stream.peek(context)
 

@@ -18,7 +18,7 @@ from fullswap.games.restricted import initial_actions, spread_actions
 from fullswap.games.search import Search
 
 METHOD = "coarse matching"
-_SOME, _SPREAD = 24, 50  # actions of a player to begin with; of sets without structure
+_SOME = 24  # actions of a player to begin with
 _FIRST_LOOK, _LOOKS = 32, 3  # rounds before the first look; then a third more
 _CALL = 40_000.0  # operations of a round whatever its size
 
@@ -28,7 +28,7 @@ def by_play(
 ) -> Iterator[float]:
     """Regret matching+ that expects the last round again, one learner a player."""
     search = Search(game, record, initial_actions(game, _SOME, rng))
-    search.active.add(spread_actions(game, _SPREAD))
+    search.active.add(spread_actions(game))
     play = _Play(search.active.tables)
     length, left = _FIRST_LOOK, most_rounds
     while left > 0:

@@ -115,18 +115,21 @@ class Path:
         return int(self._state[6])
 
     @property
-    def work(self) -> float:
+    def _work(self) -> float:
         """Operations of the next pivot, about; sums of columns are quick."""
         sizes = self._state[:2].tolist()
         pairs = zip(self._polytopes, sizes, strict=True)
         work: float = sum((s + 1) * (len(p.slack) + 2 * s) + len(p.slack) for p, s in pairs)
         return _QUICK * work / 2
 
-    def advance(self, pivots: int) -> None:
-        """So many pivots at most; the path may end in an equilibrium (``done``) or fail."""
+    def advance(self, pivots: int) -> float:
+        """So many pivots at most; the path may end in an equilibrium (``done``) or fail.
+
+        How many operations that took, about.
+        """
         from fullswap.kernels import pivoting
 
-        left = pivots
+        left, start, each = pivots, self.pivots, self._work
         while left > 0 and not (self.done or self.failed):
             before = self.pivots
             first, second = self._polytopes
@@ -141,6 +144,7 @@ class Path:
                         polytope.widen()
             elif end == pivoting.CAPPED:
                 self._refresh()
+        return max(each, self._work) * (self.pivots - start)
 
     def _refresh(self) -> None:
         pairs = zip(self._polytopes, self._state[:2].tolist(), strict=True)

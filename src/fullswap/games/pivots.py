@@ -57,24 +57,20 @@ def by_pivots(game: StructuredGame, record: Record, tables: Sequence[Points]) ->
 def _one(paths: Paths) -> Iterator[tuple[float, Path]]:
     path = paths.start(0, ordered=True)
     while not (path.done or path.failed) and path.pivots < _MOST_PIVOTS:
-        before, each = path.pivots, path.work
-        path.advance(_FIRST_CAP)
-        yield _CALL + 1.0 * max(each, path.work) * (path.pivots - before), path
+        yield _CALL + path.advance(_FIRST_CAP), path
 
 
 def _several(paths: Paths) -> Iterator[tuple[float, Path]]:
-    begun: list[Path] = []
+    under_way: list[Path] = []
     cap, started = _FIRST_CAP, 0
     while cap <= _MOST_PIVOTS:
-        while started < min(_MOST_PATHS, paths.labels - 1) and len(begun) < _PATHS:
+        while started < min(_MOST_PATHS, paths.labels - 1) and len(under_way) < _PATHS:
             started += 1
-            begun.append(paths.start(_label(started, paths.labels)))
-        for path in begun:
+            under_way.append(paths.start(_label(started, paths.labels)))
+        for path in under_way:
             while not (path.done or path.failed) and path.pivots < cap:
-                before, each = path.pivots, path.work
-                path.advance(min(cap - path.pivots, _FIRST_CAP))
-                yield _CALL + 1.0 * max(each, path.work) * (path.pivots - before), path
-        begun = [path for path in begun if not (path.done or path.failed)]
+                yield _CALL + path.advance(min(cap - path.pivots, _FIRST_CAP)), path
+        under_way = [path for path in under_way if not (path.done or path.failed)]
         cap *= 2
 
 
@@ -179,9 +175,7 @@ def _some_equilibrium(paths: Paths, step: int) -> tuple[tuple[Vector, Vector] | 
     for k in range(_TRIED):
         path = paths.start(_label(k + step, paths.labels), ordered=k == 1)
         while not (path.done or path.failed) and path.pivots < _ACTIVE_CAP:
-            each, before = path.work, path.pivots
-            path.advance(_FIRST_CAP)
-            work += _CALL + max(each, path.work) * (path.pivots - before)
+            work += _CALL + path.advance(_FIRST_CAP)
         if path.done:
             return path.equilibrium(), work + _CALL
     return None, work + _CALL

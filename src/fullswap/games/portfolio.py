@@ -31,7 +31,6 @@ _LEAST_STEP = 1_000.0  # operations that any step counts for
 _SHORT_PASS = 200_000.0  # operations of a pass over all actions that is no trouble
 _MILLISECOND = 1_000_000.0  # operations, about
 _FEW, _SOME = 8, 24  # actions of a player that programmes and self-play begin with
-_SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
 
 
 @dataclass
@@ -161,7 +160,7 @@ def _self_play(
     known: Sequence[Column] | None,
 ) -> Iterator[float]:  # fmt: skip
     search = Search(game, record, _joined(known, initial_actions(game, _SOME, rng)))
-    search.active.add(spread_actions(game, _SPREAD))
+    search.active.add(spread_actions(game))
     yield from search.by_self_play("matching", most_rounds, polish=True)
 
 

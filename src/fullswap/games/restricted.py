@@ -17,6 +17,7 @@ from fullswap.games.verify import verify
 SAME = 1e-9  # points of a continuum that lie closer, as a share of its size, are one action
 MOST_WHOLE = 300  # actions that are all active from the start where embeddings are no saving
 SAVING = 4  # embeddings are a saving for sets of more than so many actions a dimension
+_SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
 _WHOLE_JOINT = 10**5  # joint actions to begin with: tables of a megabyte
 _MIXED = 3  # actions in a random mixture: few, so that mixtures differ
 MOST_JOINT = 2_000_000  # joint active actions, which are held as a table: 16 MB a player
@@ -210,7 +211,7 @@ def initial_actions(
     return chosen
 
 
-def spread_actions(game: StructuredGame, count: int) -> list[Column]:
+def spread_actions(game: StructuredGame) -> list[Column]:
     """Evenly numbered actions of large sets whose embeddings are no saving, none of the others.
 
     Actions in an order, such as bids, answer one another step by step: best answers alone would
@@ -219,8 +220,19 @@ def spread_actions(game: StructuredGame, count: int) -> list[Column]:
     columns: list[Column] = [np.empty(0, np.int64)] * game.players
     for p, s in enumerate(game.actions):
         if s.size is not None and MOST_WHOLE < s.size <= SAVING * s.dim:
-            columns[p] = np.unique(np.linspace(0, s.size - 1, count).astype(np.int64))
+            columns[p] = evenly_numbered(s.size, _SPREAD)
     return columns
+
+
+def evenly_numbered(size: int, count: int) -> Column:
+    """So many of the numbers 0 … size − 1, or all of them.
+
+    Examples
+    --------
+    >>> evenly_numbered(9, 3).tolist(), evenly_numbered(2, 3).tolist()
+    ([0, 4, 8], [0, 1])
+    """
+    return np.unique(np.linspace(0, max(size - 1, 0), min(count, size)).astype(np.int64))
 
 
 def _key(action: Action, unit: float) -> Hashable:

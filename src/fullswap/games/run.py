@@ -27,7 +27,6 @@ from fullswap.games.verify import verify
 
 # What "auto" does if an objective is given: with tables of all joint actions, and without.
 OBJECTIVE, AMONG_ACTIVE = "objective", "objective among active actions"
-_SPREAD = 50  # actions, evenly numbered, that large sets without structure begin self-play with
 # Actions of a player to begin with.
 _INITIAL = {"oracle": 8, "matching": 24, "optimistic": 24, "weights": 64}
 _ANY_EQUILIBRIUM = 0.5  # share of the time for any equilibrium before better ones are looked for
@@ -77,7 +76,7 @@ class Run:
         elif method == "oracle":
             steps = search.by_programmes(wanted, method)
         else:
-            search.active.add(spread_actions(game, _SPREAD))
+            search.active.add(spread_actions(game))
             steps = search.by_self_play(method, self._rounds, polish=False)
         return portfolio.run([Member(method, steps)], record)
 

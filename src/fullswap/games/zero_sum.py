@@ -16,6 +16,7 @@ from fullswap.games.actions import Column
 from fullswap.games.game import StructuredGame
 from fullswap.games.matching import Matcher, in_own_units
 from fullswap.games.record import Record
+from fullswap.games.restricted import evenly_numbered
 
 METHOD = "averages"
 _SAMPLE = 40  # actions of each player on which it is tested whether payoffs are opposed
@@ -48,7 +49,7 @@ def opposed(tables: Sequence[Points]) -> bool:
 def looks_opposed(game: StructuredGame) -> bool:
     """The same of some evenly numbered actions of a finite game."""
     sizes = [s.size or 0 for s in game.actions]
-    return min(sizes) > 1 and opposed(game.table(_spread(sizes, _SAMPLE)))
+    return min(sizes) > 1 and opposed(game.table([evenly_numbered(n, _SAMPLE) for n in sizes]))
 
 
 def _interaction(table: Points) -> Points:
@@ -65,7 +66,7 @@ def by_averages(game: StructuredGame, record: Record) -> Iterator[float]:
     sizes = [s.size or 0 for s in game.actions]
     count = _FIRST
     while True:
-        columns = _spread(sizes, count)
+        columns = [evenly_numbered(n, count) for n in sizes]
         vectors = [game.vectors_against_all(p, columns) for p in range(2)]
         tables = [s.values(c, v) for s, c, v in zip(game.actions, columns, vectors, strict=True)]
         yield 4.0 * tables[0].size
@@ -101,10 +102,6 @@ def _gap(
         following = mixed[p] @ s.values(columns[p], direction)[:, 0]
         gains.append(float(s.best(direction)[1][0] - following))
     return float((np.maximum(gains, 0.0) + record.slack).max())
-
-
-def _spread(sizes: list[int], count: int) -> list[Column]:
-    return [np.unique(np.linspace(0, max(n - 1, 0), min(count, n)).astype(int)) for n in sizes]
 
 
 class _Play:
