@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import tempfile
+from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
 
 import fullswap as fs
+from fullswap import FullSwapLearner, LossClass, games, grids, learners, losses, metrics, rounding
+from fullswap import sets as convex
+from fullswap.template import reference_step
+from fullswap.theorems import Constants
 from golden import inputs
+
+Numbers = Iterator[tuple[str, Any]]
 
 # --- shared ---------------------------------------------------------------------------------------
 
@@ -569,7 +580,8 @@ class Site:
         from fullswap.service.tokens import create_token
 
         self.folder, self.now = Path(folder), 1_000_000.0
-        self.limits, self.bounds = Limits(**(limits or {})), Bounds(**(bounds or {}))
+        patient = {"answer_seconds": 600.0, **(bounds or {})}  # a cold start compiles first
+        self.limits, self.bounds = Limits(**(limits or {})), Bounds(**patient)
         self.loop = asyncio.new_event_loop()
         self.seeded = mock.patch.object(
             engine, "Fleet", lambda no, name, body: Fleet(no, name, body, 1000 + no)
@@ -922,10 +934,860 @@ def request_refusals():
     }  # fmt: skip
 
 
+# --- learners ------------------------------------------------------------------------------------
+
+ROWS = {
+    "row1": "lipschitz",
+    "row2": "smooth",
+    "row3": "concave",
+    "row4": "strongly convex",
+    "row5": "strongly convex and smooth",
+    "row6": "discretised",
+    "tree": "tree",
+}
+"""Rows of the paper's table ↦ how they are asked for."""
+BASES = {"hedge": "hedge", "gradient": "gradient", "matching": "matching"}
+RULES = {"crossing": "crossing", "fixed-point": "stationary"}
+WORDS = {name: key for names in (ROWS, BASES, RULES) for key, name in names.items()} | {
+    "path": "path", "nearest": "nearest", "barycentric": "barycentric", "none": "none",
+}  # fmt: skip
+"""What plans say ↦ what is stored."""
+LOSSES = {
+    "lipschitz": (LossClass(1.0), "any"),
+    "convex": (LossClass(1.0, convex=True), "convex"),
+    "smooth": (LossClass(1.0, smoothness=inputs.LEARNER_BEND), "any"),
+    "smooth-convex": (LossClass(1.0, smoothness=inputs.LEARNER_BEND, convex=True), "convex"),
+    "concave": (LossClass(1.0, concave=True), "concave"),
+    "linear": (LossClass.linear(1.0), "linear"),
+    "squared": (None, "squared"),
+    "squared-64ths": (None, "64ths"),
+}
+"""Classes, and the kind of losses of each."""
+TABLE = [
+    ("row1", "hedge", "lipschitz"),
+    ("row1", "matching", "lipschitz"),
+    ("row1", "gradient", "convex"),
+    ("row2", "hedge", "smooth"),
+    ("row2", "gradient", "smooth-convex"),
+    ("row3", "hedge", "concave"),
+    ("row3", "matching", "linear"),
+    ("row4", "gradient", "squared"),
+    ("row5", "gradient", "squared"),
+    ("tree", None, "linear"),
+    ("tree", None, "squared"),
+]
+SHOWN = (1, 3, 7, 15, 31, 63, 100, -1)
+"""Rounds whose means are stored."""
+FEWER = 30
+"""Rounds of regret matching, which is not smooth, on chains that are solved to a tolerance only."""
+NEGLIGIBLE = 1e-12
+"""Probabilities up to this may be rounding."""
+WHOLE = (10, -1)
+"""Rounds whose distributions are stored."""
+MOST = 6
+"""Points of a distribution that are stored."""
+
+
+def learner_set(name: str) -> Any:
+    kind, *given = inputs.LEARNER_SETS[name]
+    makers = {
+        "interval": convex.Interval,
+        "box": convex.Box,
+        "simplex": convex.Simplex,
+        "ball": convex.Ball,
+        "polytope": convex.Polytope,
+    }
+    return makers[kind](*given)
+
+
+def learner_class(kind: str, field: Any) -> LossClass:
+    return LOSSES[kind][0] or LossClass.squared(field.diameter)
+
+
+def learner_of(
+    name: str, kind: str, rounds: int | None = inputs.LEARNER_ROUNDS, **chosen: Any
+) -> Any:
+    field = learner_set(name)
+    chosen["row"] = ROWS.get(chosen.get("row"))
+    chosen["rule"] = RULES.get(chosen.get("rule"))
+    chosen["learner"] = BASES.get(chosen.get("learner"))
+    return FullSwapLearner(field, learner_class(kind, field), rounds, **chosen)
+
+
+def distribution(points: Any, weights: Any) -> np.ndarray:
+    """Rows [weight, point] in the order of the points, equal ones as one."""
+    points, weights = np.asarray(points, dtype=float) + 0.0, np.asarray(weights, dtype=float)
+    distinct, where = np.unique(points[weights > NEGLIGIBLE], axis=0, return_inverse=True)
+    total = np.bincount(where.ravel(), weights[weights > NEGLIGIBLE], len(distinct))
+    order = np.lexsort(distinct.round(9).T[::-1])
+    return np.column_stack((total, distinct))[order]
+
+
+def plays_of(record: Any) -> np.ndarray:
+    """Rows: number of points and mean of the SHOWN rounds; sums; distributions of the WHOLE ones.
+
+    The sums are those of all means, and of the probabilities' squares beside Σ cos(t)·mean_t.
+    """
+    counts, means = (record.weights > NEGLIGIBLE).sum(axis=1), record.mean.reshape(len(record), -1)
+    shown = [t for t in SHOWN if abs(t) < len(record)]
+    rows = [np.column_stack((counts, means))[shown]]
+    turned = np.cos(np.arange(len(record))) @ means
+    rows += [
+        np.append(counts.sum(), means.sum(axis=0)),
+        np.append(np.square(record.weights).sum(), turned),
+    ]
+    for t in WHOLE:
+        if abs(t) < len(record):
+            whole = distribution(record.points[record.indices[t]], record.weights[t])
+            rows += [whole[:MOST], whole.T @ np.arange(len(whole))]
+    return np.vstack(rows)
+
+
+def promises_of(certificate: Any) -> list[Any]:
+    """Measured, at most, guaranteed before and after the fact."""
+    wanted = (
+        certificate.measured,
+        certificate.measured_at_most,
+        certificate.guaranteed,
+        certificate.after_the_fact,
+    )
+    return [np.nan if value is None else value for value in wanted]
+
+
+def choice_of(plan: Any, rounds: int) -> tuple[str, list[float]]:
+    """Row, base learner, rule and rounding; points, mesh and radii of the grid, bound."""
+    words = " ".join(WORDS[w] for w in (plan.row, plan.learner, plan.rule, plan.rounding))
+    grid = plan.grid_at(rounds - 1)
+    measured = [len(grid), grid.mesh, grid.covering_radius, grid.hull_distance, grid.variance]
+    return words, [*measured, plan.bound(rounds), plan.rounding_cost(rounds)]
+
+
+def told(key: str, learner: Any, record: Any) -> Numbers:
+    """Plays, regrets and promises, choices."""
+    yield f"{key}/plays", plays_of(record)
+    regrets = [metrics.external_regret(record), metrics.full_swap_regret(record)]
+    if record.actions is not None:
+        regrets.append(metrics.discretised_swap_regret(record))
+    lost = [] if record.loss is None else [record.loss.sum()]
+    yield (
+        f"{key}/regrets",
+        [*regrets, *lost, *promises_of(learner.certificate()), learner.guarantee],
+    )
+    words, numbers = choice_of(learner.plan, len(record))
+    yield f"{key}/choice", words
+    yield f"{key}/grid", numbers
+
+
+def run_of(
+    key: str, name: str, kind: str, rounds: int | None = inputs.LEARNER_ROUNDS, **chosen: Any
+) -> Numbers:
+    """A run against fixed rows of coefficients, all at once."""
+    learner = learner_of(name, kind, rounds, **chosen)
+    rows = inputs.learner_rows(name, LOSSES[kind][1])
+    if chosen.get("learner") == "matching":
+        rows = rows[:FEWER]
+    yield from told(key, learner, learner.run(rows, record=True))
+
+
+def one_by_one(learner: Any, rows: Any) -> tuple[np.ndarray, list[Any]]:
+    """Means of play, round by round, and what the certificate says."""
+    means = []
+    for row in rows:
+        means.append(np.asarray(learner.play().mean))
+        learner.observe(losses.QuadraticFamily(row))
+    return np.array(means), promises_of(learner.certificate())
+
+
+def learner_table() -> Numbers:
+    for name in inputs.LEARNER_SETS:
+        table = TABLE if name not in ("simplex3", "ball3") else TABLE[-4:]
+        for row, base, kind in table:
+            key = f"{name}/{row}/{base or 'moving'}/{kind}"
+            yield from run_of(key, name, kind, row=row, learner=base)
+            if base == "gradient" or row == "tree":
+                means, said = one_by_one(
+                    learner_of(name, kind, row=row, learner=base),
+                    inputs.learner_rows(name, LOSSES[kind][1]),
+                )
+                yield f"{key}/one-by-one", [*means.sum(axis=0), *means[-1], *said]
+
+
+def learner_rules() -> Numbers:
+    """On a line: both rules, and given actions."""
+    for row, kind in (
+        ("row1", "convex"),
+        ("row2", "smooth-convex"),
+        ("row4", "squared"),
+        ("row5", "squared"),
+    ):
+        key = f"line/{row}/gradient/{kind}/fixed-point"
+        yield from run_of(key, "line", kind, row=row, learner="gradient", rule="fixed-point")
+    actions = inputs.LEARNER_ACTIONS
+    for rule in RULES:
+        given = {"row": "row6", "actions": actions, "rule": rule}
+        yield from run_of(
+            f"line/row6/gradient/squared-64ths/{rule}", "line", "squared-64ths", **given
+        )
+        means, said = one_by_one(
+            learner_of("line", "squared-64ths", **given), inputs.learner_rows("line", "64ths")
+        )
+        yield (
+            f"line/row6/gradient/squared-64ths/{rule}/one-by-one",
+            [means.sum(), means[-1, 0], *said],
+        )
+    yield from run_of("line/actions-7", "line", "squared-64ths", actions=actions)
+    yield from run_of(
+        "line/actions-61", "line", "squared-64ths", actions=np.linspace(-1.0, 2.0, 61)
+    )
+    for size in (7, 61):
+        even = np.linspace(-1.0, 2.0, size)
+        yield from run_of(
+            f"line/actions-{size}/anytime", "line", "squared-64ths", None, actions=even
+        )
+
+
+def learner_anytime() -> Numbers:
+    """Without a horizon grids are refined."""
+    for name in ("line", "box2", "ball"):
+        for row, base, kind in TABLE:
+            if base != "matching" and (row, kind) != ("row2", "smooth"):
+                key = f"{name}/{row}/{base or 'moving'}/{kind}/anytime"
+                yield from run_of(key, name, kind, None, row=row, learner=base)
+
+
+def learner_others() -> Numbers:
+    """Losses and sets given by functions, places far from 0, lines in space, and the rest."""
+    rounds = inputs.LEARNER_ROUNDS
+    tents = [
+        losses.Custom(lambda x, z=z: np.abs(x[:, 0] - z), lambda x, z=z: np.sign(x - z))
+        for z in inputs.LEARNER_TENTS
+    ]
+    order = np.random.default_rng(5).integers(len(tents), size=rounds)
+    for rule in RULES:
+        learner = learner_of("line", "convex", row="row1", learner="gradient", rule=rule)
+        record = learner.run([tents[k] for k in order], record=True)
+        yield from told(f"line/row1/gradient/functions/{rule}", learner, record)
+    waves = [losses.Custom(lambda x, w=w: np.sin(w * x[:, 0]) / w) for w in inputs.LEARNER_WAVES]
+    learner = learner_of("line", "lipschitz", row="row1", learner="hedge")
+    record = learner.run([waves[t * t % 3] for t in range(rounds)], record=True)
+    yield from told("line/row1/hedge/functions", learner, record)
+    row = inputs.learner_rows("box2", "convex")
+    learner = learner_of("box2", "convex", row="row1", learner="gradient")
+    seen = [losses.QuadraticFamily(r) for r in row]
+    foreign = [losses.Custom(loss.value, loss.gradient) for loss in seen[:30]]
+    means = []
+    for loss in foreign:
+        means.append(learner.play().mean)
+        learner.observe(loss)
+    yield "box2/row1/gradient/functions", np.array(means)[list(SHOWN[:4])]
+    ball = learner_set("ball")
+    own = convex.Custom(2, ball.project, ball.minimize_linear, ball.diameter)
+    for row, base, kind in (("row5", "gradient", "squared"), ("tree", None, "linear")):
+        learner = FullSwapLearner(
+            own, learner_class(kind, ball), rounds, row=ROWS[row], learner=BASES.get(base)
+        )
+        record = learner.run(inputs.learner_rows("ball", LOSSES[kind][1]), record=True)
+        yield from told(f"own-set/{row}/{kind}", learner, record)
+    far = convex.Interval(inputs.LEARNER_FAR, inputs.LEARNER_FAR + 1.0)
+    learner = FullSwapLearner(far, LossClass.squared(1.0), rounds)
+    centers = inputs.LEARNER_FAR + (inputs.learner_inside("line") + 1) / 3
+    record = learner.run([losses.Quadratic(z) for z in centers], record=True)
+    offsets = record.mean - inputs.LEARNER_FAR
+    yield "far-line/plays", offsets[list(SHOWN)]
+    yield (
+        "far-line/regrets",
+        [metrics.full_swap_regret(record), *promises_of(learner.certificate())],
+    )
+    edge = convex.Simplex(1)
+    share = (inputs.learner_inside("line") + 1) / 3
+    learner = FullSwapLearner(edge, LossClass.squared(edge.diameter), rounds)
+    rows = losses.quadratic_rows(np.column_stack((share, 1 - share)))
+    yield from told("edge", learner, learner.run(rows, record=True))
+    rows = inputs.learner_rows("line", "squared")
+    learner = learner_of("line", "squared", track=False)
+    record = learner.run(rows, record=True)
+    yield (
+        "line/not-tracked",
+        [record.mean.sum(), metrics.full_swap_regret(record), learner.guarantee],
+    )
+    for row, base, kind in (
+        ("row5", "gradient", "squared"),
+        ("row3", "hedge", "concave"),
+        ("tree", None, "linear"),
+    ):
+        rows = inputs.learner_rows("box2", LOSSES[kind][1])
+        learner = learner_of("box2", kind, row=row, learner=base)
+        learner.run(rows[:50])
+        learner = pickle.loads(pickle.dumps(learner))
+        means, said = one_by_one(learner, rows[50:80])
+        learner.run(rows[80:])
+        yield (
+            f"box2/{row}/restored",
+            [*means.sum(axis=0), *said, *promises_of(learner.certificate())],
+        )
+    learner = learner_of("line", "squared", row="row5")
+    learner.run(np.vstack((rows := inputs.learner_rows("line", "squared"), 3 * rows[:1])))
+    said = learner.certificate()
+    yield "line/broken", [learner.guarantee, *promises_of(said), said.holds]
+    learner = learner_of("box2", "squared", row="row5", mesh=0.21)
+    yield "box2/mesh", [len(learner.grid), learner.mesh, learner.guarantee]
+    yield "box2/mesh/points", learner.grid.points[:: max(1, len(learner.grid) // 10)]
+
+
+def learner_plans() -> Numbers:
+    """What is taken by default, and what was considered."""
+    cube = convex.Box([0.0] * 6, [1.0] * 6)
+    asked = {
+        "line-squared": (learner_set("line"), "squared", 10_000, {}),
+        "line-squared-anytime": (learner_set("line"), "squared", None, {}),
+        "line-convex": (learner_set("line"), "convex", 20_000, {}),
+        "line-lipschitz": (learner_set("line"), "lipschitz", 5_000, {}),
+        "line-actions": (
+            learner_set("line"),
+            "squared",
+            5_000,
+            {"actions": inputs.LEARNER_ACTIONS},
+        ),
+        "box2-squared": (learner_set("box2"), "squared", 100_000, {}),
+        "box2-smooth": (learner_set("box2"), "smooth", 3_000, {}),
+        "box3-squared": (learner_set("box3"), "squared", 3_000, {}),
+        "simplex-squared": (learner_set("simplex"), "squared", 20_000, {}),
+        "ball-linear": (learner_set("ball"), "linear", 10_000, {}),
+        "ball-smooth": (learner_set("ball"), "smooth-convex", 2_000, {}),
+        "polytope-concave": (learner_set("polytope"), "concave", 2_000, {}),
+        "polytope-squared": (learner_set("polytope"), "squared", 5_000, {}),
+        "cube6-squared": (cube, "squared", 10_000, {}),
+    }
+    for key, (field, kind, rounds, more) in asked.items():
+        plan = FullSwapLearner(field, learner_class(kind, field), rounds, **more).plan
+        words, numbers = choice_of(plan, rounds or 10_000)
+        yield f"default/{key}/choice", words
+        yield f"default/{key}/grid", [*numbers, plan.share]
+        known = [c for c in plan.considered if c[0] in WORDS]
+        yield f"default/{key}/considered", [f"{WORDS[row]} {WORDS[base]}" for row, base, _ in known]
+        yield f"default/{key}/bounds", [bound for _, _, bound in known]
+
+
+def learner_steps() -> Numbers:
+    """The readable step, on small grids."""
+    line, ball, box = (learner_set(name) for name in ("line", "ball", "box2"))
+    fine, net = grids.triangulation(line, 0.4), grids.net(ball, 0.9)
+    cells = grids.triangulation(box, 0.5)
+    steep = learners.LipschitzRate(Constants(1.0, 3.0))
+    strong = learners.StronglyConvexRate(Constants(2 * 3.0, 3.0, 2.0, 2.0))
+    on_line = learners.GradientDescent(line, strong, fine.points)
+    on_ball = learners.GradientDescent(ball, steep, net.points)
+    on_box = learners.GradientDescent(box, steep, cells.points)
+    experts = learners.Hedge(net.points, 3.0, 25), learners.RegretMatchingPlus(net.points)
+    cases = {
+        "line/crossing": ("line", "squared", fine, on_line, None),
+        "line/neighbors": ("line", "squared", fine, on_line, rounding.neighbours(fine)),
+        "ball/nearest": ("ball", "convex", net, on_ball, rounding.Nearest(net)),
+        "box2/barycentric": ("box2", "convex", cells, on_box, rounding.Barycentric(cells)),
+        "ball/hedge": ("ball", "any", net, experts[0], None),
+        "ball/matching": ("ball", "any", net, experts[1], None),
+    }
+    for key, (name, kind, grid, bank, rounded) in cases.items():
+        rule = RULES["crossing"] if key == "line/crossing" else RULES["fixed-point"]
+        state, mixtures = bank.init(len(grid)), []
+        for row in inputs.learner_rows(name, kind, 25):
+            loss = losses.QuadraticFamily(row)
+            state, mixture, _ = reference_step(
+                grid.points, bank, state, rounded, lambda x, loss=loss: loss, rule
+            )
+            mixtures.append(mixture)
+        yield f"step/{key}/means", np.array(mixtures)[[1, 5, 12, 24]] @ grid.points
+        yield (
+            f"step/{key}/last",
+            [len(grid), *mixtures[-1][:20], *bank.propose(state).sum(axis=0)[:20]],
+        )
+
+
+# --- players of structured games -----------------------------------------------------------------
+
+
+def player_shown(player: Any, vectors: Any, width: int) -> tuple[np.ndarray, list[Any]]:
+    """Probabilities of the actions in some rounds, their sums; regret, and what is promised."""
+    plays = []
+    for vector in vectors:
+        mixed, row = player.play(), np.zeros(width)
+        np.add.at(row, mixed.actions.astype(int), mixed.weights)
+        plays.append(row)
+        player.observe(vector)
+    plays = np.array(plays)
+    shown = np.vstack((plays[[1, 2, 9, 50, -1]], plays.sum(axis=0)))
+    return shown, [player.swap_regret(), player.guarantee, *promises_of(player.certificate())]
+
+
+def players() -> Numbers:
+    for d, embedded in inputs.PLAYER_VECTORS.items():
+        actions, met = games.Vectors(embedded), inputs.player_met(d)
+        bound = float(np.linalg.norm(met, axis=1).max())
+        ways = {
+            "default": (bound, {}),
+            "known-opponent": (inputs.PLAYER_OPPONENTS[d], {}),
+            "hedge": (bound, {"learner": BASES["hedge"], "row": ROWS["row3"]}),
+            "matching": (bound, {"learner": BASES["matching"]}),
+            "tree": (bound, {"row": ROWS["tree"]}),
+            "mesh": (bound, {"mesh": 1.0}),
+            "anytime": (bound, {}),
+        }
+        if d == 3:
+            del ways["matching"]  # chains solved to a tolerance, and kinks: other digits elsewhere
+        for key, (known, chosen) in ways.items():
+            horizon = None if key == "anytime" else 100
+            player = games.StructuredLearner(actions, known, horizon, **chosen)
+            plays, said = player_shown(player, met, len(embedded))
+            yield f"player/{d}d/{key}/plays", plays
+            yield f"player/{d}d/{key}/regrets", said
+    actions, sums = games.Units(5), inputs.player_met(3)[:, [0, 1, 2, 0, 1]] * [1, -1, 0.5, 0.7, 2]
+    player = games.StructuredLearner(actions, 3.0, 100)
+    yield "player/units/plays", player_shown(player, sums, 5)[0]
+    parts = [
+        games.Vectors(inputs.PLAYER_VECTORS[2][:4]),
+        games.Vectors(inputs.PLAYER_VECTORS[2][4:7]),
+    ]
+    for key, plans, vectors in (
+        ("product", games.Product(parts), np.hstack((inputs.player_met(2),) * 2)),
+        ("sum", games.Sum(parts), inputs.player_met(2)),
+    ):
+        player = games.StructuredLearner(plans, 2.0, 100)
+        plays, said = player_shown(player, vectors, 12)
+        yield f"player/{key}/plays", plays
+        yield f"player/{key}/regrets", said
+    curve = games.StructuredLearner(games.Curve.parabola(0.0, 2.0), 1.5, 100)
+    curve.run(inputs.player_met(2))
+    mixed = curve.play()
+    yield (
+        "player/curve/plays",
+        distribution(np.asarray(mixed.actions, dtype=float)[:, None], mixed.weights),
+    )
+    yield "player/curve/regrets", [curve.swap_regret(), curve.guarantee]
+    corners = inputs.PLAYER_CORNERS
+    field, linear = convex.Polytope(vertices=corners), LossClass.linear(1.0)
+    for row in ("row3", "tree"):
+        inner = FullSwapLearner(field, linear, 100, row=ROWS[row])
+        player = games.as_player(inner, games.Vectors(corners))
+        plays, said = player_shown(player, 0.5 * inputs.player_met(2), len(corners))
+        yield f"player/reduction/{row}/plays", plays
+        yield f"player/reduction/{row}/regrets", said
+    two, three = (
+        games.from_matrices(*inputs.PLAYER_MATRICES),
+        games.from_tensor(inputs.PLAYER_TENSOR),
+    )
+    for key, game, chosen in (
+        ("two", two, {}),
+        ("two-matching", two, {"learner": BASES["matching"]}),
+        ("three", three, {}),
+    ):
+        result = games.play_out(game, 200, progress=False, **chosen)
+        known = [result.gap, result.coarse_gap, result.guaranteed, result.rate]
+        yield f"played-out/{key}", [*known, *result.regrets, *result.payoffs]
+
+
+# --- games ---------------------------------------------------------------------------------------
+
+METHODS = {
+    "auto": "auto",
+    "programme": "lp",
+    "oracle": "oracle",
+    "self-play": "matching",
+    "pivots": "lemke-howson",
+}
+OBJECTIVES = {"welfare": "welfare", "fair": "fair", "entropy": "entropy"}
+NOTIONS = {"correlated": "correlated", "coarse": "coarse"}
+SOLVED = 1e-6
+"""By how much a value may miss the optimum, and a payoff what is known."""
+
+
+def game_of(name: str) -> Any:
+    """The game of these tables."""
+    tables = inputs.GAME_TABLES[name]
+    if len(tables) == 2:
+        return games.from_matrices(*tables, name=name)
+    return games.from_tensor(tables, name)
+
+
+def gains(tables: Any, joint: np.ndarray, coarse: bool = False) -> float:
+    """The largest gain of a player by a swap, or by one fixed action."""
+    worst = 0.0
+    for player, table in enumerate(tables):
+        shape = (table.shape[player], -1)
+        own = np.moveaxis(np.asarray(table), player, 0).reshape(shape)
+        recommended = np.moveaxis(joint, player, 0).reshape(shape)
+        values = recommended @ own.T  # of what is recommended, by what is played
+        if coarse:
+            worst = max(worst, values.sum(axis=0).max() - np.trace(values))
+        else:
+            worst = max(worst, (values.max(axis=1) - np.diag(values)).sum())
+    return float(worst)
+
+
+def joint_of(profile: Any, shape: tuple[int, ...]) -> np.ndarray:
+    joint = np.zeros(shape)
+    np.add.at(joint, tuple(profile.support.astype(int).T), profile.weights)
+    return joint
+
+
+def optimum_of(tables: Any, objective: Any, coarse: bool = False) -> float:
+    """The best value of a correlated equilibrium, by a programme of our own."""
+    tables, rows = np.asarray(tables, dtype=float), []
+    for player, table in enumerate(tables):
+        own = np.moveaxis(table, player, 0)
+        for b in range(len(own)):
+            gain = own[b][None] - own
+            each = [
+                gain * (np.arange(len(own)) == a).reshape(-1, *[1] * (own.ndim - 1))
+                for a in range(len(own))
+            ]
+            for part in [gain] if coarse else each:
+                rows.append(np.moveaxis(part, 0, player).ravel())
+    flat, limits = tables.reshape(len(tables), -1), np.array(rows)
+    cells = flat.shape[1]
+    if objective == "fair":  # the last variable is the least payoff
+        above = np.hstack((-flat, np.ones((len(flat), 1))))
+        limits = np.vstack((np.hstack((limits, np.zeros((len(limits), 1)))), above))
+        cost, sums = np.append(np.zeros(cells), -1.0), np.append(np.ones(cells), 0.0)[None]
+        bounds = [(0, None)] * cells + [(None, None)]
+    else:
+        shares = np.ones(len(flat)) if isinstance(objective, str) else np.asarray(objective)
+        cost, sums, bounds = -shares @ flat, np.ones((1, cells)), (0, None)
+    found = linprog(cost, limits, np.zeros(len(limits)), sums, [1.0], bounds)
+    return float(-found.fun)
+
+
+def valued(profile: Any, objective: Any) -> float:
+    if objective == "entropy":
+        return float(-(profile.weights * np.log(profile.weights)).sum())
+    if isinstance(objective, str):
+        return float(profile.payoffs.min() if objective == "fair" else profile.payoffs.sum())
+    return float(profile.payoffs @ objective)
+
+
+def solved(
+    key: str, game: Any, target: float, method: str = "auto", tables: Any = None,
+    objective: Any = None, notion: str = "correlated", pays: Any = None, near: float = SOLVED,
+    **more: Any,
+) -> Numbers:  # fmt: skip
+    """One call: is the gap reached, by our own count where there are tables; and are payoffs right?
+
+    ``pays`` are payoffs that every equilibrium has, or every best one, to within ``near``.
+    """
+    wanted = OBJECTIVES[objective] if isinstance(objective, str) else objective
+    found = games.solve(
+        game,
+        target,
+        METHODS[method],
+        objective=wanted,
+        notion=NOTIONS[notion],
+        progress=False,
+        **more,
+    )
+    coarse = notion == "coarse"
+    if tables is not None:
+        gap = gains(tables, joint_of(found, np.asarray(tables[0]).shape), coarse)
+    else:
+        checked = games.verify(game, (found.support, found.weights))
+        gap = checked.coarse_gap if coarse else checked.gap
+    total = float(found.weights.sum())
+    facts = [
+        gap <= target + 1e-9,
+        bool(found.reached),
+        abs(total - 1) < 1e-9,
+        found.weights.min() >= 0,
+    ]
+    if pays is not None:
+        facts.append(bool(np.abs(found.payoffs - np.asarray(pays)).max() <= near))
+    if objective is not None:
+        value = valued(found, objective)
+        facts.append(abs(found.optimum.value - value) <= SOLVED)
+        if objective != "entropy":
+            best = optimum_of(tables, objective, coarse)
+            facts += [value >= best - SOLVED, found.optimum.bound >= best - SOLVED]
+            facts.append(found.optimum.proved)
+    yield f"solve/{key}/reached", facts
+    yield f"solve/{key}/note-how", f"{found.method}, gap {gap:.3g}"
+
+
+def solved_table(
+    name: str, target: float, method: str = "auto", label: str = "", **more: Any
+) -> Numbers:
+    key = f"{name}/{label or method}".replace(" ", "-")
+    yield from solved(key, game_of(name), target, method, inputs.GAME_TABLES[name], **more)
+
+
+def solved_zoo() -> Numbers:
+    """Named games, and games without end or without tables."""
+    zoo = games.zoo
+    yield from solved("chicken", zoo.chicken(), 1e-6, pays=[5.25, 5.25])
+    yield from solved(
+        "shapley", zoo.shapley(), 1e-6, tables=zoo.shapley().table([np.arange(3)] * 2)
+    )
+    yield from solved("kuhn", zoo.kuhn_poker(), 1e-4, pays=[-1 / 18, 1 / 18], near=2e-4)
+    yield from solved("signalling", zoo.von_stengel_forges(), 1e-7, pays=[0, 6], near=1e-3)
+    yield from solved("cournot-3", zoo.cournot(3), 1e-6, pays=[1 / 16] * 3, near=1e-2)
+    yield from solved("cournot-grid", zoo.cournot(2, grid=31), 1e-6)
+    yield from solved("cournot-costs", zoo.cournot(2, 2.0, 1.5, [0.1, 0.3]), 1e-6)
+    yield from solved("cournot-types", zoo.bayesian_cournot(), 1e-4)
+    yield from solved("routing", zoo.routing(3), 1e-6)
+    yield from solved("forecasts-21", zoo.calibration_game(21), 1e-4)
+    yield from solved("forecasts", zoo.calibration_game(), 1e-3)
+    yield from solved("disc", zoo.quadratic_2d(), 1e-4)
+    yield from solved("auction-16x4", zoo.auction(16, 4), 1e-3)
+    yield from solved(
+        "auction-uneven",
+        zoo.auction([0.0, 0.1, 0.25, 0.3, 0.6], [0.2, 0.7, 1.0], [0.5, 0.2, 0.3]),
+        1e-3,
+    )
+    yield from solved("ring-200", zoo.ring(200), 1e-3)
+    yield from solved("ring-100000", zoo.ring(100_000), 1e-3)
+    yield from solved("ring-300x170/oracle", zoo.ring(300, 170, 0.7), 1e-3, "oracle")
+    yield from solved("ring-60/self-play", zoo.ring(60), 2e-2, "self-play", rounds=20_000)
+    yield from solved(
+        "embedded-300", games.StructuredGame.from_embeddings(*inputs.GAME_EMBEDDED), 1e-2
+    )
+    own, other = inputs.GAME_LOW_RANK
+    low = own @ other.T
+    yield from solved(
+        "low-rank", games.from_matrices(low, -low.T, rank=3), 1e-3, tables=(low, -low.T)
+    )
+
+
+def solved_tables() -> Numbers:
+    """Games by their tables, by all methods."""
+    yield from solved_table("paper", 1e-7, pays=[0, 0])
+    for method in ("auto", "programme", "oracle", "pivots"):
+        yield from solved_table("small 8x8", 1e-6, method)
+    yield from solved_table("small 8x8", 1e-2, "self-play")
+    for method in ("auto", "oracle", "pivots"):
+        yield from solved_table("uniform 30x30", 1e-4, method)
+    yield from solved_table("uniform 30x30", 2e-2, "self-play", rounds=50_000)
+    yield from solved_table("narrow 40x15", 1e-6, "pivots")
+    yield from solved_table("narrow 40x15", 1e-4)
+    for name in ("normal 80x80", "common 40x40", "opposed 60x60"):
+        yield from solved_table(name, 1e-3)
+    value = zero_sum_value(inputs.GAME_TABLES["zero-sum 50x70"][0])
+    pays = {"pays": [value, -value], "near": 2e-3}
+    yield from solved_table("zero-sum 50x70", 1e-3, **pays)
+    yield from solved_table("zero-sum 50x70", 1e-3, "pivots", **pays)
+    for name in ("blotto 21", "blotto 84", "all-pay 40", "traveller 30"):
+        yield from solved_table(name, 1e-3)
+    for name in ("tensor 2x3x4", "four 4x3x4x3"):
+        yield from solved_table(name, 1e-4)
+        yield from solved_table(name, 1e-4, "oracle")
+    yield from solved_table("tensor 2x3x4", 1e-6, "programme")
+    yield from solved_table("tensor 2x3x4", 1e-2, "self-play", rounds=50_000)
+    for name in ("tensor 6x6x6", "tensor 10x9x8", "five 3x3x3x3x3"):
+        yield from solved_table(name, 1e-3)
+
+
+def zero_sum_value(table: np.ndarray) -> float:
+    """What the first player can secure, by a programme of our own."""
+    n, m = table.shape
+    limits = np.hstack((-table.T, np.ones((m, 1))))
+    cost, sums = np.append(np.zeros(n), -1.0), np.append(np.ones(n), 0.0)[None]
+    found = linprog(cost, limits, np.zeros(m), sums, [1.0], [(0, None)] * n + [(None, None)])
+    return float(-found.fun)
+
+
+def solved_best() -> Numbers:
+    """Objectives, coarse equilibria, and going on from an earlier result."""
+    for name in ("chicken", "small 6x7", "cube 3x3x3"):
+        for objective in ("welfare", "fair"):
+            yield from solved_table(name, 1e-6, label=objective, objective=objective)
+            yield from solved_table(
+                name, 1e-6, "programme", f"programme-{objective}", objective=objective
+            )
+        yield from solved_table(name, 1e-6, label="entropy", objective="entropy")
+    shares = (1.0, -0.5)
+    yield from solved_table("small 6x7", 1e-6, label="weights", objective=shares)
+    yield from solved_table("uniform 30x30", 1e-5, label="welfare", objective="welfare")
+    for name, target in (("small 8x8", 1e-6), ("uniform 30x30", 1e-3), ("tensor 6x6x6", 1e-3)):
+        yield from solved_table(name, target, label="coarse", notion="coarse")
+    best = {"objective": "welfare", "notion": "coarse"}
+    yield from solved_table("small 8x8", 1e-6, "programme", "coarse-welfare", **best)
+    name = "common 40x40"
+    first = games.solve(game_of(name), 0.2, progress=False)
+    yield from solved_table(name, 1e-3, label="continued", start=first)
+
+
+def solved_forms() -> Numbers:
+    """Many players, roads, sparse matrices, functions, trees."""
+    circle = games.polymatrix([3] * 12, inputs.GAME_PAIRS)
+    yield from solved("circle-12", circle, 1e-2)
+    yield from solved("circle-12/coarse", circle, 1e-2, notion="coarse")
+    yield from solved("chain-3", games.polymatrix([2, 3, 2], inputs.GAME_FEW_PAIRS), 1e-6)
+    roads = inputs.GAME_ROADS
+    yield from solved("roads-3", games.congestion([roads] * 3, inputs.GAME_DELAYS[:, :3]), 1e-6)
+    yield from solved(
+        "roads-10", games.congestion([roads, roads[:3]] * 5, inputs.GAME_DELAYS), 1e-4
+    )
+    first, second = inputs.GAME_SPARSE
+    sparse = games.from_sparse(csr_array(first), csr_array(second))
+    yield from solved("sparse-120", sparse, 1e-3, tables=(first, second))
+    yield from solved("bar-20", games.from_function([2] * 20, crowded), 1e-6)
+    coin, pays = inputs.GAME_COIN, inputs.GAME_COIN_PAYS
+    yield from solved("sequences", games.from_sequence_form(*pays, coin, coin), 1e-6)
+    for key, text in GAME_TEXTS.items():
+        yield from solved(f"file-{key}", games.parse(text), 1e-6)
+
+
+GAME_TEXTS = {
+    "centipede": inputs.GAME_CENTIPEDE,
+    "pennies": inputs.GAME_PENNIES_TWICE,
+    "odd": inputs.GAME_ODD,
+    "outcomes": inputs.GAME_OUTCOMES,
+    "json": inputs.GAME_JSON,
+}
+
+
+def crowded(player: int, others: list[Any]) -> np.ndarray:
+    """Twenty people, a bar with room for twelve."""
+    there = np.sum(others, axis=0)
+    return np.column_stack((np.zeros(len(there)), np.where(there < 12, 1.0, -1.0)))
+
+
+def gaps_of(key: str, game: Any, profile: Any) -> Numbers:
+    """Gaps, payoffs and what else is said of a fixed profile."""
+    found = games.verify(game, profile)
+    tree = np.nan if found.tree_gap is None else found.tree_gap
+    numbers = [found.gap, found.coarse_gap, tree, *[g.swap for g in found.gaps], *found.payoffs]
+    yield f"verify/{key}", [*numbers, found.correlation]
+
+
+def verified() -> Numbers:
+    zoo, table, rows = games.zoo, inputs.game_profile, inputs.game_support
+    for name in (
+        "chicken",
+        "small 6x7",
+        "tensor 2x3x4",
+        "four 4x3x4x3",
+        "blotto 21",
+        "uniform 30x30",
+    ):
+        game, tables = game_of(name), inputs.GAME_TABLES[name]
+        joint = table(tables.shape[1:], 3)
+        yield from gaps_of(name.replace(" ", "-"), game, joint)
+        found = games.verify(game, joint)
+        slow = gains(tables, joint), gains(tables, joint, coarse=True)
+        yield (
+            f"verify/{name.replace(' ', '-')}/slowly",
+            np.allclose(slow, (found.gap, found.coarse_gap)),
+        )
+        yield f"verify/{name.replace(' ', '-')}/same", np.allclose(found.to_table(), joint)
+    yield from gaps_of("kuhn", zoo.kuhn_poker(), table((27, 64), 4))
+    yield from gaps_of("kuhn-rows", zoo.kuhn_poker(), rows((27, 64), 5))
+    yield from gaps_of("signalling", zoo.von_stengel_forges(), table((4, 4), 6))
+    yield from gaps_of("shapley", zoo.shapley(), table((3, 3), 7))
+    yield from gaps_of("ring", zoo.ring(9, 7, 0.6), table((9, 7), 8))
+    yield from gaps_of("ring-100000", zoo.ring(100_000), rows((100_000, 100_000), 9, 20))
+    yield from gaps_of("auction", zoo.auction(16, 4), rows((65_536, 65_536), 10))
+    yield from gaps_of("cournot-types", zoo.bayesian_cournot(), rows((625, 625), 11))
+    yield from gaps_of("cournot-grid", zoo.cournot(3, grid=11), rows((11, 11, 11), 12))
+    places, weights = inputs.game_inside()
+    yield from gaps_of("cournot", zoo.cournot(2, 1.0, 1.0, [0.1, 0.2]), (places, weights))
+    yield from gaps_of("routing", zoo.routing(2), (places, weights))
+    said = [[x, int(b)] for x, b in zip(places[:, 0], places[:, 1] > 0.5, strict=True)]
+    yield from gaps_of("forecasts", zoo.calibration_game(), (said, weights))
+    points = [[tuple(2 * p - 1), tuple(1 - p[::-1])] for p in places]
+    yield "verify/disc", [g.swap for g in games.verify(zoo.quadratic_2d(), (points, weights)).gaps]
+    yield from gaps_of(
+        "chain-3", games.polymatrix([2, 3, 2], inputs.GAME_FEW_PAIRS), table((2, 3, 2), 13)
+    )
+    circle = games.polymatrix([3] * 12, inputs.GAME_PAIRS)
+    yield from gaps_of("circle-12", circle, rows((3,) * 12, 14, 15))
+    roads = games.congestion([inputs.GAME_ROADS] * 3, inputs.GAME_DELAYS[:, :3])
+    yield from gaps_of("roads-3", roads, table((4, 4, 4), 15))
+    sparse = games.from_sparse(*map(csr_array, inputs.GAME_SPARSE))
+    yield from gaps_of("sparse-120", sparse, rows((120, 120), 16, 30))
+    yield from gaps_of("bar-20", games.from_function([2] * 20, crowded), rows((2,) * 20, 17, 9))
+    coin = inputs.GAME_COIN
+    sequences = games.from_sequence_form(*inputs.GAME_COIN_PAYS, coin, coin)
+    yield from gaps_of("sequences", sequences, table((3, 3), 18))
+    own, other = inputs.GAME_LOW_RANK
+    noisy = games.from_matrices(own @ other.T, (own @ other.T).T, rank=2)
+    yield from gaps_of("rank-2", noisy, rows((50, 50), 19, 12))
+    yield "verify/rank-2/errors", noisy.errors
+    for key, text in GAME_TEXTS.items():
+        game = games.parse(text)
+        yield from gaps_of(f"file-{key}", game, table(tuple(s.size for s in game.actions), 20))
+
+
+def decomposed() -> Numbers:
+    """Mixed actions with a given mean: the mean is right, and they are few."""
+    for d, embedded in inputs.PLAYER_VECTORS.items():
+        inside = np.random.default_rng(60 + d).dirichlet(np.full(len(embedded), 0.5), 5) @ embedded
+        actions, errors, most = games.Vectors(embedded), [], 0
+        for point in inside:
+            chosen, weights = games.decompose(actions, point)
+            errors.append(np.abs(weights @ embedded[chosen] - point).max())
+            most = max(most, len(chosen))
+        yield f"decompose/{d}d", [max(errors) < 1e-8, most <= d + 1]
+
+
+def filed() -> Numbers:
+    """What files say, and what comes back from those that are written."""
+    for key, text in GAME_TEXTS.items():
+        game = games.parse(text)
+        yield f"files/{key}/tables", game.table([np.arange(s.size) for s in game.actions])
+        yield f"files/{key}/names", [game.name, *game.player_names]
+        named = [str(s.name(a)) for s in game.actions for a in range(s.size)]
+        yield f"files/{key}/actions", named
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for name in ("chicken", "small 6x7", "tensor 2x3x4", "four 4x3x4x3"):
+            game, tables, back = game_of(name), inputs.GAME_TABLES[name], []
+            for ending in ("nfg", "json"):
+                games.write(game, place / f"game.{ending}")
+                back.append(games.read(place / f"game.{ending}"))
+            np.savez(place / "game.npz", payoffs=tables)
+            back.append(games.read(place / "game.npz", "another name"))
+            same = [
+                np.array_equal(again.table([np.arange(n) for n in tables.shape[1:]]), tables)
+                for again in back
+            ]
+            yield f"files/{name.replace(' ', '-')}/back", same
+            yield f"files/{name.replace(' ', '-')}/names", [again.name for again in back]
+        kuhn = games.zoo.kuhn_poker()
+        games.write(kuhn, place / "kuhn.nfg")
+        again = games.read(place / "kuhn.nfg")
+        whole = [np.arange(27), np.arange(64)]
+        yield "files/kuhn/back", np.array_equal(kuhn.table(whole), again.table(whole))
+        V, W, V2, W2 = inputs.GAME_EMBEDDED
+        np.savez(place / "embedded.npz", V=V, W=W, V2=V2, W2=W2)
+        rows, _ = inputs.game_support((300, 300), 21)
+        yield "files/embedded/payoffs", games.read(place / "embedded.npz").payoffs(rows)
+    yield "files/chicken/text", games.to_nfg(games.zoo.chicken())
+    yield "files/chicken/text-plain", games.to_nfg(games.zoo.chicken(), named=False)
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def learners_part() -> Numbers:
+    yield from learner_table()
+    yield from learner_rules()
+    yield from learner_anytime()
+    yield from learner_others()
+    yield from learner_plans()
+    yield from learner_steps()
+    yield from players()
+
+
+def games_part() -> Numbers:
+    yield from solved_zoo()
+    yield from solved_tables()
+    yield from solved_best()
+    yield from solved_forms()
+    yield from verified()
+    yield from decomposed()
+    yield from filed()
+
+
 # --- all ------------------------------------------------------------------------------------------
 
 PARTS = {
     "forecasters": forecasters, "recalibrators": recalibrators, "groups": groups,
     "classes": classes, "checks": checks, "monitors": monitors, "service": service,
-    "answers": answers,
+    "answers": answers, "learners": learners_part, "games": games_part,
 }  # fmt: skip

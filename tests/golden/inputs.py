@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -365,3 +366,263 @@ def _restarts(y, weights):
         turns.append([_tell(y[i], weights[i], f"id{i}") for i in range(t, t + 9)])
         turns += ["again"] if t == 20 else []
     return turns
+
+
+# --- learners ------------------------------------------------------------------------------------
+
+LEARNER_ROUNDS = 120
+LEARNER_SETS = {
+    "line": ("interval", -1.0, 2.0),
+    "box2": ("box", [0.0, -1.0], [1.0, 1.0]),
+    "box3": ("box", [0.0, -1.0, 2.0], [1.0, 0.5, 2.7]),
+    "simplex": ("simplex", 2, 1.0),
+    "ball": ("ball", [1.0, 2.0], 1.5),
+    "polytope": ("polytope", [[0.0, 0.0], [2.0, 0.3], [2.4, 1.5], [0.9, 2.2], [-0.3, 1.1]]),
+    "simplex3": ("simplex", 3, 1.3),
+    "ball3": ("ball", [0.0, 10.0, 3.0], 0.8),
+}
+"""A kind and its arguments."""
+LEARNER_ACTIONS = np.array([-1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 2.0])
+"""With gaps that are powers of 2: learners begin at kinks, and sums there must have no rounding."""
+LEARNER_TENTS = np.array([-0.8, 0.1, 0.35, 1.2, 1.9])
+LEARNER_WAVES = np.array([3.0, 5.0, 7.0])
+
+
+def learner_box(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Centre of a set, and an orthonormal basis (A, d) of its directions."""
+    kind, *given = LEARNER_SETS[name]
+    if kind == "interval":
+        return np.array([sum(given) / 2]), np.eye(1)
+    if kind == "simplex":
+        # by a formula: singular vectors of equal values depend on the processor
+        size, scale = given[0] + 1, given[1]
+        steps = np.triu(np.ones((size, size))) - np.diag(np.arange(1.0, size), -1)
+        return np.full(size, scale / size), (steps / np.linalg.norm(steps, axis=0))[:, :-1]
+    if kind == "box":
+        low, high = map(np.array, given)
+        return (low + high) / 2, np.eye(len(low))
+    if kind == "ball":
+        return np.array(given[0]), np.eye(len(given[0]))
+    return np.mean(given[0], axis=0), np.eye(len(given[0][0]))
+
+
+def learner_inside(name: str, rounds: int = LEARNER_ROUNDS, seed: int = 1) -> np.ndarray:
+    """Points (T, A) of a set that drift through it."""
+    kind, *given = LEARNER_SETS[name]
+    rng, (center, basis) = np.random.default_rng(seed), learner_box(name)
+    dim, t = basis.shape[1], np.arange(rounds)
+    wave = np.cos(t[:, None] / 17 + 1.3 * np.arange(dim))
+    if kind in ("interval", "box"):
+        low, high = (np.atleast_1d(side) for side in given)
+        return low + (high - low) * np.clip(
+            0.5 + 0.3 * wave + 0.4 * rng.uniform(-1, 1, wave.shape), 0, 1
+        )
+    if kind == "ball":
+        moved = 0.5 * wave / np.sqrt(dim) + rng.uniform(-0.4, 0.4, wave.shape) / np.sqrt(dim)
+        return center + given[1] * moved
+    corners = given[1] * np.eye(dim + 1) if kind == "simplex" else np.array(given[0])
+    shares = rng.dirichlet(np.full(len(corners), 0.3), rounds)
+    shares = 0.6 * shares + 0.4 * np.roll(np.eye(len(corners)), 1, axis=1)[t // 30 % len(corners)]
+    return shares @ corners
+
+
+def learner_rows(name: str, kind: str, rounds: int = LEARNER_ROUNDS, seed: int = 2) -> np.ndarray:
+    """Coefficients [a, b, c] of a·‖x‖² + ⟨b, x⟩ + c, shape (T, A + 2).
+
+    "squared": distances to points of the set, "64ths": to multiples of 1/64. The others have slopes
+    of at most 1 on sets of diameter up to 4: "linear", "convex" (a ≥ 0), "concave" (a ≤ 0), "any".
+    """
+    rng, (center, basis) = np.random.default_rng(seed), learner_box(name)
+    if kind in ("squared", "64ths"):
+        z = learner_inside(name, rounds, seed)
+        z = np.round(64 * z) / 64 if kind == "64ths" else z
+        return np.column_stack((np.ones(rounds), -2 * z, np.square(z).sum(axis=1)))
+    t, dim = np.arange(rounds), basis.shape[1]
+    slopes = 0.35 * np.sin(t[:, None] / 23 + np.arange(dim)) + rng.uniform(
+        -0.35, 0.35, (rounds, dim)
+    )
+    slopes = slopes / np.sqrt(dim) @ basis.T
+    low, high = {"linear": (0, 0), "convex": (0, 1), "concave": (-1, 0), "any": (-1, 1)}[kind]
+    bend = 0.03 * rng.uniform(low, high, rounds) if high > low else np.zeros(rounds)
+    return np.column_stack((bend, slopes - 2 * bend[:, None] * center, rng.uniform(-1, 1, rounds)))
+
+
+LEARNER_BEND = 0.06
+"""Twice the largest a of those with slopes of at most 1."""
+LEARNER_FAR = 1e6
+"""How far from 0 a set lies whose losses need its own coordinates."""
+
+
+# --- players of structured games -----------------------------------------------------------------
+
+PLAYER_VECTORS = {
+    d: np.random.default_rng(10 + d).normal(size=(8 + d, d)) * np.arange(1, d + 1) for d in (2, 3)
+}
+"""Embeddings (n, d) of the actions."""
+PLAYER_OPPONENTS = {d: np.random.default_rng(20 + d).normal(size=(6, d)) / 3 for d in (2, 3)}
+"""Payoff vectors of which those met are mixtures."""
+PLAYER_CORNERS = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.4, 0.4], [1.7, 1.1]])
+PLAYER_MATRICES = np.random.default_rng(31).uniform(-1, 1, (2, 3, 4))
+PLAYER_TENSOR = np.random.default_rng(32).uniform(-1, 1, (3, 2, 2, 3))
+
+
+def player_met(d: int, rounds: int = 100) -> np.ndarray:
+    """Payoff vectors (T, d), mixtures of the opponent's."""
+    shares = np.random.default_rng(40 + d).dirichlet(np.full(6, 0.4), rounds)
+    return shares @ PLAYER_OPPONENTS[d]
+
+
+# --- games ---------------------------------------------------------------------------------------
+
+
+def game_random(shape: tuple[int, ...], seed: int, kind: str = "uniform") -> np.ndarray:
+    """Payoffs (N, n_1, …, n_N): uniform, normal, or a share ρ in common ("0.5", "-0.5", "-1")."""
+    rng, size = np.random.default_rng(seed), (len(shape), *shape)
+    if kind == "uniform":
+        return rng.random(size)
+    first, other = rng.standard_normal(size)[:2], rng.standard_normal(size)
+    if kind == "normal":
+        return other
+    rho = float(kind)
+    return np.stack((first[0], rho * first[0] + np.sqrt(1 - rho * rho) * first[1]))
+
+
+def game_blotto(troops: int, fields: int) -> np.ndarray:
+    """Troops on fields; who has more fields wins."""
+    every = itertools.product(range(troops + 1), repeat=fields)
+    splits = np.array([split for split in every if sum(split) == troops])
+    won = np.sign(np.sign(splits[:, None] - splits).sum(axis=2)).astype(float)
+    return np.stack((won, -won))
+
+
+def game_all_pay(n: int) -> np.ndarray:
+    """Bids 0 … n − 1 for a prize worth 0.83·n, lost either way; ties are split."""
+    bids, prize = np.arange(n, dtype=float), 0.83 * n
+    wins = (bids[:, None] > bids) + 0.5 * (bids[:, None] == bids)
+    return np.stack((prize * wins - bids[:, None], prize * (1 - wins) - bids))
+
+
+def game_traveller(n: int) -> np.ndarray:
+    """Claims 2 … n + 1: both get the lower one, and 2 go from the higher to the lower."""
+    claims = np.arange(2, n + 2)
+    pays = np.minimum.outer(claims, claims) + 2.0 * np.sign(claims - claims[:, None])
+    return np.stack((pays, pays.T))
+
+
+GAME_PAPER = np.array([[0.0, -2.0, 1.0], [2.0, 0.0, -3.0], [-1.0, 3.0, 0.0]])
+"""Stone, paper, scissors with stakes: zero-sum, value 0, mixed action (3, 1, 2)/6 of both."""
+GAME_CHICKEN = np.array([[[0.0, 7.0], [2.0, 6.0]], [[0.0, 2.0], [7.0, 6.0]]])
+GAME_TABLES = {
+    "chicken": GAME_CHICKEN,
+    "paper": np.stack((GAME_PAPER, -GAME_PAPER)),
+    "small 8x8": game_random((8, 8), 1),
+    "narrow 40x15": game_random((40, 15), 202),
+    "uniform 30x30": game_random((30, 30), 211),
+    "normal 80x80": game_random((80, 80), 200, "normal"),
+    "common 40x40": game_random((40, 40), 5, "0.5"),
+    "opposed 60x60": game_random((60, 60), 6, "-0.5"),
+    "zero-sum 50x70": game_random((50, 70), 7, "-1"),
+    "blotto 21": game_blotto(5, 3),
+    "blotto 84": game_blotto(6, 4),
+    "all-pay 40": game_all_pay(40),
+    "traveller 30": game_traveller(30),
+    "tensor 2x3x4": game_random((2, 3, 4), 8),
+    "tensor 6x6x6": game_random((6, 6, 6), 9),
+    "tensor 10x9x8": game_random((10, 9, 8), 10, "normal"),
+    "four 4x3x4x3": game_random((4, 3, 4, 3), 11),
+    "five 3x3x3x3x3": game_random((3,) * 5, 12),
+    "small 6x7": game_random((6, 7), 13, "normal"),
+    "cube 3x3x3": game_random((3, 3, 3), 14),
+}
+"""Payoffs (N, n_1, …, n_N) by name; few have pure equilibria."""
+GAME_LOW_RANK = tuple(np.random.default_rng(15).normal(size=(2, 50, 3)))
+GAME_EMBEDDED = tuple(np.random.default_rng(16).normal(size=(4, 300, 4)))
+GAME_PAIRS = {
+    (i, j): np.random.default_rng(350 + 20 * i + j).normal(size=(3, 3))
+    for i in range(12)
+    for j in ((i - 1) % 12, (i + 1) % 12)
+}
+"""Twelve players on a circle, each with two neighbours."""
+GAME_FEW_PAIRS = {
+    (0, 1): [[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]],
+    (1, 0): [[0.0, 2.0], [1.0, 0.0], [0.5, 0.5]],
+    (1, 2): [[2.0, 0.0], [0.0, 1.0], [1.0, 1.5]],
+    (2, 1): [[0.0, 1.0, 2.0], [1.0, 0.5, 0.0]],
+}
+GAME_ROADS = [[0, 2], [1], [2, 3], [0, 1, 3]]
+GAME_DELAYS = np.cumsum(np.random.default_rng(17).uniform(0.1, 1.0, (4, 10)), axis=1)
+GAME_SPARSE = np.random.default_rng(20).uniform(0, 1, (2, 120, 120)) * (
+    np.random.default_rng(21).random((2, 120, 120)) < 0.05
+)
+GAME_COIN = ([-1, 0, 0, 2, 2], [-1, 0, 0, 1, 1])
+GAME_COIN_PAYS = np.random.default_rng(20).integers(-4, 5, (2, 5, 5)).astype(float)
+
+
+def game_profile(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """Probabilities of all joint actions, a third of them 0."""
+    rng = np.random.default_rng(seed)
+    table = rng.random(shape) * (rng.random(shape) < 2 / 3)
+    return table / table.sum()
+
+
+def game_support(
+    sizes: tuple[int, ...], seed: int = 0, rows: int = 7
+) -> tuple[np.ndarray, np.ndarray]:
+    """Joint actions (m, N) and their probabilities (m,)."""
+    rng = np.random.default_rng(seed)
+    return np.column_stack([rng.integers(n, size=rows) for n in sizes]), rng.dirichlet(
+        np.ones(rows)
+    )
+
+
+def game_inside(rows: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of numbers in [0, 1] (m, 2), one of them twice, and their probabilities (m,)."""
+    rng = np.random.default_rng(61)
+    places = rng.random((rows, 2))
+    places[1, 0] = places[0, 0]
+    return places, rng.dirichlet(np.ones(rows))
+
+
+GAME_CENTIPEDE = """EFG 2 R "Centipede" { "Ann" "Bob" }
+c "" 1 "" { "as usual" .95 "altruist" 5e-2 } 0
+p "" 1 1 { "take" "pass" } 0
+t "" 1 "" { 0.8, 0.2 }
+p "" 2 1 { "take" "pass" } 0
+t "" 2 "" { 0.4, 1.6 }
+p "" 1 2 { "take" "pass" } 0
+t "" 3 "" { 3.2, 0.8 }
+p "" 2 2 { "take" "pass" } 0
+t "" 4 "" { 1.6, 6.4 }
+t "" 5 "" { 12.8, 3.2 }
+p "" 1 1 { "take" "pass" } 0
+t "" 1 "" { 0.8, 0.2 }
+p "" 1 2 { "take" "pass" } 0
+t "" 3 "" { 3.2, 0.8 }
+t "" 5 "" { 12.8, 3.2 }
+"""
+GAME_PENNIES_TWICE = """EFG 2 D "Pennies, twice, paid each time" { "Ann" "Bob" }
+p "" 1 1 "" { "H" "T" } 0
+p "" 2 1 "" { "H" "T" } 0
+p "" 1 2 "" { "H" "T" } 1 "same" { 1, -1 }
+p "" 2 2 "" { "H" "T" } 0
+t "" 1
+t "" 2 "other" { -1, 1 }
+p "" 2 2 0
+t "" 2
+t "" 1
+t "" 2
+p "" 2 1 0
+t "" 2
+t "" 1
+"""
+GAME_ODD = 'NFG 1 R "Odd one out" {"a" "b" "c"} {2 2 2} "loses" ' + " ".join(
+    ["0 0 0", "-1 1/2 .5", "1/2 -1 .5", "5e-1 0.5 -1.0"]
+    + ["1/2 1/2 -1", "0.5 -1 1/2", "-1 .5 .5", "0 0 0"]
+)
+GAME_OUTCOMES = (
+    'NFG 1 R "By outcomes" { "Ann" "Bob" } { { "up" "down" } { "left" "right" } } "" '
+    '{ { "a" 1, 2 } { "b" 3/4, -1e1 } { "c" 0.1, .3 } } 1 2 3 0'
+)
+GAME_JSON = (
+    '{"name": "Small", "A": [[0, 7], [2, 6.5]], "B": [[0, 2], [7, 6.1]], "players": ["A", "B"]}'
+)
