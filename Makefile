@@ -5,8 +5,9 @@ INSTALLED := .venv/.installed
 RESOLVER := build/resolver
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs command-line references reproduce reproduce-quick measured \
-	recalibrators groups classes tightness detection limits solvers picture verify constraints clean
+.PHONY: help demo test check bench against gate docs command-line references reproduce \
+	reproduce-quick measured recalibrators groups classes tightness detection limits solvers picture \
+	verify constraints clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 18
@@ -32,6 +33,12 @@ check: $(INSTALLED)  ## lint, format, types, import contracts
 bench: $(INSTALLED)  ## benchmarks, as ratios within one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks
+
+against: $(INSTALLED)  ## this tree's speed against that of OLD=<worktree>; KEYS=ring* runs some
+	$(BIN)/python -m benchmarks.against "$(OLD)"
+
+gate: $(INSTALLED)  ## goldens to the bit, speed and sizes, against OLD=<worktree>
+	$(BIN)/python -m benchmarks.gate "$(OLD)"
 
 docs: $(INSTALLED)  ## documentation site, into site/
 	rm -rf site
