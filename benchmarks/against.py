@@ -25,7 +25,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -83,20 +83,20 @@ class Side:
     @contextmanager
     def worker(self) -> Iterator[Worker]:
         """A process that stays until the block ends."""
-        process = subprocess.Popen(
-            [sys.executable, str(HERE / "benchmarks" / "worker.py"), self.module, str(self.source)],
-            env=self.environment(), cwd=PLACE, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log(),
-        )  # fmt: skip
-        try:
-            yield Worker(self, process)
-        finally:
-            process.stdin.close()  # type: ignore[union-attr]
+        command = [sys.executable, str(HERE / "benchmarks" / "worker.py")]
+        with self._log() as log, subprocess.Popen(
+            [*command, self.module, str(self.source)], env=self.environment(), cwd=PLACE,
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+        ) as process:  # fmt: skip
             try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+                yield Worker(self, process)
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()  # type: ignore[union-attr]
+                try:
+                    process.wait(60)
+                except subprocess.TimeoutExpired:
+                    process.kill()
 
     def process(self, arguments: list[str], cold: bool) -> tuple[float, float]:
         """Milliseconds of processor time and peak bytes of a process with its children."""
@@ -183,8 +183,9 @@ def measure(sides: list[Side], name: str, how: Entry, wanted: int, entry: Entry)
             with ThreadPoolExecutor() as pool:
                 first = max(pool.map(lambda k: once(k, 1, False), range(len(sides))))
         if kind in ENOUGH and first < LONG:
-            spent = max(once(0, 1, False), 1e-3)
-            calls = min(math.ceil(ENOUGH[kind] / spent), MOST)
+            # by both, so that neither is further on; the old one's time counts for both
+            spent = [once(k, 1, False) for k in range(len(sides))]
+            calls = min(math.ceil(ENOUGH[kind] / max(spent[0], 1e-3)), MOST)
         while len(measured) < wanted:
             pair = [0.0, 0.0]
             for k in (0, 1) if len(measured) % 2 == 0 else (1, 0):
