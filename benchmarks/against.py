@@ -42,6 +42,7 @@ MOST = 1_000
 HELPERS = ("before.py", "now.py", "inputs.py", "keys.py", "load.py")
 QUIET = {
     "FULLSWAP_QUIET": "1", "PYTHONHASHSEED": "0", "PYTHONSAFEPATH": "1", "COLUMNS": "100",
+    "PYTHONDONTWRITEBYTECODE": "",
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
 }  # fmt: skip
 Entry = dict[str, Any]
