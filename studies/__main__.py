@@ -5,16 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from fullswap.report.style import new_figure
 from studies import limits, literal, picture, solvers, tightness
-from studies.cluster import local_workers, running_workers
 from studies.report import classes, detection, groups
 from studies.report.page import publish
 from studies.study import PAGE, PARTS, Study, broken, processes
@@ -39,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return literal.main(given[1:])
     if given[:1] == [picture.NAME]:
         return picture.main(given[1:])
-    asked = _asked(given)
+    asked = _parser().parse_args(given)
     folder = asked.out or Path("results") / ("quick" if asked.quick else "full")
     study = Study(folder, asked.quick, asked.seed, asked.data)
     names = list(PARTS) if asked.what == "all" else [asked.what]
@@ -47,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         new_figure(1, 1)  # that pictures cannot be drawn is better known before hours of runs
         for name in names:
             study.part(name)  # nor should a folder without logs stop what has begun
-        with _engine(asked) as executor:  # nor a cluster that is not there
+        with processes(asked.workers or os.cpu_count() or 1) as executor:
             study.claim(names if asked.fresh else ())
             for name in names:
                 done = study.revisions(name)
@@ -71,23 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if exceeded else 0
 
 
-def _engine(asked: argparse.Namespace) -> AbstractContextManager[Executor]:
-    if asked.scheduler:
-        return running_workers(asked.scheduler)
-    workers = asked.workers or os.cpu_count() or 1
-    return local_workers(workers) if asked.engine == "dask" else processes(workers)
-
-
-def _asked(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _parser()
-    asked = parser.parse_args(arguments)
-    if asked.scheduler and asked.engine != "dask":
-        parser.error("--scheduler needs --engine dask")
-    if asked.scheduler and asked.workers:
-        parser.error("--workers is for this machine: with --scheduler the cluster has its own")
-    return asked
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m studies", description=__doc__)
     words = (
@@ -101,10 +80,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, help="folder of the results; results/quick or full")
     parser.add_argument("--seed", type=_whole, default=0, help="first seed")
     parser.add_argument("--workers", type=_positive, help="processes; as many as processors")
-    words = "where runs are made, with the same results; parts that are timed always run here"
-    parser.add_argument("--engine", choices=("processes", "dask"), default="processes", help=words)
-    words = "of a running Dask cluster, such as tcp://host:8786; else one of this machine"
-    parser.add_argument("--scheduler", type=_address, metavar="ADDRESS", help=words)
     parser.add_argument("--fresh", action="store_true", help="drop earlier results of these parts")
     parser.add_argument("--data", type=_folder, help="folder of forecast logs, for the forecasters")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -123,12 +98,6 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
     return value
-
-
-def _address(text: str) -> str:
-    if not re.fullmatch(r"(tcp|tls)://[^/\s]+:\d+", text):
-        raise argparse.ArgumentTypeError(f"must be like tcp://host:8786, got {text!r}")
-    return text
 
 
 def _folder(text: str) -> Path:

@@ -30,8 +30,6 @@ Row = dict[str, Value]
 Measure = Callable[..., list[Row]]
 Advance = Callable[[float, float], None]
 """Hears of the cost that is done and of the cost of all jobs."""
-REVISION = "REVISION"
-"""Beside this file where the source travelled without its repository: what it is a copy of."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +165,6 @@ def provenance() -> Row:
 
 def _revision() -> str:
     here = Path(__file__).resolve().parent
-    if (here / REVISION).exists():
-        return (here / REVISION).read_text(encoding="utf-8")
     command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         said = subprocess.run(command, check=True, capture_output=True, timeout=10, text=True)

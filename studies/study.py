@@ -127,7 +127,7 @@ class Study:
         """Run what is missing of those parts that are timed, each in a process of its own."""
         for part in map(self.part, names):
             if part.timed:
-                # of this machine, wherever the others ran: times of one machine can be compared
+                # one at a time: runs beside each other would share caches and memory
                 with processes(1, part.prepare) as executor:
                     self._run(part, executor)
 

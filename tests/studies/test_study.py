@@ -6,8 +6,10 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -144,6 +146,23 @@ def test_a_part_from_the_shell_is_kept(tmp_path):
     assert summary == json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))["parts"]["search"]
     assert list(differences(summary["parts"]["search"], golden)) == []
+
+
+def test_what_was_finished_when_it_is_stopped_stays(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "studies", "search", "--workers", "2", "--out", str(tmp_path)],
+        cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        end = time.monotonic() + 60
+        while not Store(tmp_path, "search").load() and time.monotonic() < end:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130 and "Stopped. The same command goes on" in said
+    assert Store(tmp_path, "search").load()
 
 
 @pytest.mark.parametrize(
