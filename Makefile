@@ -65,11 +65,11 @@ measured: $(INSTALLED)  ## docs/measured.md and its figures, from their summary
 	cp build/measured/page.md docs/measured.md
 	cp build/measured/figures/*.svg docs/figures/
 
-recalibrators: $(INSTALLED)  ## the comparison in docs/recalibrators.md; DATA=folder of the public logs
-	$(BIN)/python -m studies.report.recalibrators --data "$(DATA)" docs/recalibrators.md
+recalibrators: $(INSTALLED)  ## ours beside the usual recalibrators: docs/recalibrators.md
+	$(BIN)/python -m studies recalibrators --page docs/recalibrators.md
 
-groups: $(INSTALLED)  ## events in groups, told and not told: docs/groups-compared.md; DATA=folder of the public logs
-	$(BIN)/python -m studies groups $(if $(DATA),--data "$(DATA)") --page docs/groups-compared.md
+groups: $(INSTALLED)  ## events in groups, told and not told: docs/groups-compared.md
+	$(BIN)/python -m studies groups --page docs/groups-compared.md
 
 classes: $(INSTALLED)  ## ways to forecast many classes: docs/classes-compared.md
 	$(BIN)/python -m studies classes --page docs/classes-compared.md

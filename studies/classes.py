@@ -1,24 +1,36 @@
-"""Many classes: a coherent vector, calibrated class by class, beside what is in common use.
+"""``python -m studies classes``: vectors of many classes, beside what is in common use.
 
-All play event by event, so that adversaries can answer each of them. Scores are of all events,
-from the very first. ``studies.report.classes`` makes the page.
+All learn event by event, and are scored on all events, from the very first. A stream without a
+model lends the shares of the classes so far to those who need one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import fullswap as fs
 from fullswap.base.protocols import Indices, Points, Vector
-from studies.class_contenders import Contender, contenders
-from studies.class_streams import CELLS, ClassStream, digits, image_segments, made, soft_bins
-from studies.runs import Row
+from studies.report.compared import Texts, about, beside, blocks, command, means
+from studies.runs import Row, rows_where
 
 NAME = "classes"
-BINS = 15
-"""Of the hard-binned error of the top label."""
+CELLS, BINS = 15, 15
+"""Cells of the soft bins; bins of the hard error of the top label."""
+OURS, MODEL = "fullswap, class-wise", "model itself"
+TEMPERATURE, VECTOR = "temperature, online", "vector scaling, online"
+_TINY = 1e-9
+"""Probabilities are at least this before their logarithm is taken."""
+COLUMNS = "classwise", "classwise_noise", "top", "top_noise", "ece", "brier"
+HEADS = (
+    "class-wise, points off (chance)", "top label, points off (chance)",
+    f"top label, ECE in {BINS} bins", "Brier score",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,75 +43,149 @@ class Plan:
     few_runs: int = 3
     many: int = 100
     many_events: int = 10_000
-    digit_runs: int = 3
-    most_rows: int | None = None
-    """Of the data sets; None: all."""
 
 
-QUICK = Plan(
-    few=4, few_events=200, few_runs=1, many=12, many_events=100, digit_runs=1, most_rows=150
-)
+QUICK = Plan(few=4, few_events=200, few_runs=1, many=12, many_events=100)
+
+
+class ClassStream(NamedTuple):
+    """Events in order: a model's vectors (T, K), if there is one, and the classes (T,)."""
+
+    name: str
+    classes: int
+    claimed: Points | None
+    labels: Indices
+
+    def model(self) -> Points:
+        """The model's vectors, or the shares of the classes so far; shape (T, K)."""
+        if self.claimed is not None:
+            return self.claimed
+        counts = np.full((len(self.labels), self.classes), 1 / self.classes)
+        counts[1:] += np.cumsum(np.eye(self.classes)[self.labels], axis=0)[:-1]
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def streams(events: int, classes: int, seed: int) -> Iterator[ClassStream]:
+    """Shares by Zipf's law, the same turned round every quarter, and an over-confident model."""
+    rng = np.random.default_rng([seed, classes])
+    shares = 1 / np.arange(1, classes + 1)
+    shares /= shares.sum()
+    plain = np.tile(shares, (events, 1))
+    turned = np.where((np.arange(events) * 4 // events % 2 == 0)[:, None], plain, plain[:, ::-1])
+    yield ClassStream("Zipf", classes, None, drawn(plain, rng))
+    yield ClassStream("switching", classes, None, drawn(turned, rng))
+    logits = rng.normal(0.0, 1.5, (events, classes)) + np.log(shares)
+    claimed = softmax(1.8 * logits + rng.normal(0.0, 0.5, classes))
+    yield ClassStream("over-confident model", classes, claimed, drawn(softmax(logits), rng))
+
+
+def drawn(chances: Points, rng: np.random.Generator) -> Indices:
+    """A class from each row."""
+    above = np.cumsum(chances, axis=1) > rng.random(len(chances))[:, None]
+    return np.asarray(np.where(above.any(axis=1), above.argmax(axis=1), chances.shape[1] - 1))
+
+
+def softmax(logits: Points) -> Points:
+    """e^x/Σe^x over the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+def temperature(model: Points, labels: Indices) -> Points:
+    """softmax(a·log p): one Newton step an event down the log loss, from a = 1."""
+    slope, precision, vectors = 1.0, 1.0, np.empty_like(model)
+    for event, logs in enumerate(np.log(np.maximum(model, _TINY))):
+        vector = vectors[event] = softmax(slope * logs)
+        mean = float(vector @ logs)
+        precision += float(vector @ (logs - mean) ** 2)
+        slope += (float(logs[labels[event]]) - mean) / precision
+    return vectors
+
+
+def vector_scaling(model: Points, labels: Indices) -> Points:
+    """softmax(a_k·log p_k + b_k): a slope and a shift a class, one AdaGrad step an event.
+
+    p has the right temperature already: without that, a hundred slopes that start at 1 take too
+    long, and the rival would be weaker than it needs to be.
+    """
+    classes, vectors = model.shape[1], np.empty_like(model)
+    weights, squares = np.vstack((np.ones(classes), np.zeros(classes))), np.full((2, classes), 1e-8)
+    features = np.ones((2, classes))
+    for event, logs in enumerate(np.log(np.maximum(temperature(model, labels), _TINY))):
+        features[0] = logs
+        vectors[event] = softmax((weights * features).sum(axis=0))
+        excess = vectors[event].copy()
+        excess[labels[event]] -= 1
+        slope = excess * features
+        squares += slope**2
+        weights -= 0.1 * slope / np.sqrt(squares)
+    return vectors
+
+
+def ours(stream: ClassStream, seed: int) -> tuple[Points, Indices]:
+    """Vectors as they are, and the labels declared."""
+    kind: Any = fs.MulticlassForecaster if stream.claimed is None else fs.Recalibrator
+    forecaster = kind(classes=stream.classes, seed=seed, calibration="classwise")
+    model = () if stream.claimed is None else (stream.claimed,)
+    record = forecaster.run(*model, stream.labels, progress=False)
+    return record.mean, record.declared
 
 
 def measure(plan: Plan) -> Iterator[Row]:
     """A row for every stream, contender and run."""
-    for run in range(plan.few_runs):
-        for stream in made(plan.few_events, plan.few, plan.seed + run):
-            yield from scores("few", stream, plan.seed + run)
-    for stream in made(plan.many_events, plan.many, plan.seed):
+    for seed in range(plan.seed, plan.seed + plan.few_runs):
+        for stream in streams(plan.few_events, plan.few, seed):
+            yield from scores("few", stream, seed)
+    for stream in streams(plan.many_events, plan.many, plan.seed):
         yield from scores("many", stream, plan.seed)
-    yield from scores("data", image_segments(plan.most_rows), plan.seed)
-    for run in range(plan.digit_runs):
-        yield from scores("data", digits(plan.seed + run, plan.most_rows), plan.seed + run)
 
 
 def scores(part: str, stream: ClassStream, seed: int) -> Iterator[Row]:
-    """A row a contender."""
-    for name, make in contenders(stream, seed).items():
-        vectors, declared, totals, labels = play(stream, make())
-        rows = np.arange(len(labels))
-        happened = np.zeros_like(vectors)
-        happened[rows, labels] = 1
+    """A row a contender; others declare their top class."""
+    model, labels = stream.model(), stream.labels
+    others = {
+        MODEL: model,
+        TEMPERATURE: temperature(model, labels),
+        VECTOR: vector_scaling(model, labels),
+    }
+    said = {name: (vectors, vectors.argmax(axis=1)) for name, vectors in others.items()}
+    rows = np.arange(len(labels))
+    happened = np.eye(stream.classes)[labels]
+    everything = np.repeat(np.arange(stream.classes)[None], len(rows), axis=0).ravel()
+    for name, (vectors, declared) in {**said, OURS: ours(stream, seed)}.items():
         confidence, hit = vectors[rows, declared], happened[rows, declared]
-        everything = np.repeat(np.arange(stream.classes)[None], len(rows), axis=0)
-        classwise, noise, beyond = soft_error(everything.ravel(), vectors.ravel(), happened.ravel())
-        top, top_noise, top_beyond = soft_error(declared, confidence, hit)
+        classwise, noise = soft_error(everything, vectors.ravel(), happened.ravel())
+        top, top_noise = soft_error(declared, confidence, hit)
         yield {
             "part": part, "stream": stream.name, "contender": name, "seed": seed,
             "events": len(labels), "classes": stream.classes,
-            "adaptive": stream.adversary is not None,
             "classwise": points(classwise, len(rows)), "classwise_noise": points(noise, len(rows)),
             "top": points(top, len(rows)), "top_noise": points(top_noise, len(rows)),
-            "classwise_beyond": beyond, "top_beyond": top_beyond,
             "ece": 100 * hard_error(confidence, hit),
             "brier": float(((vectors - happened) ** 2).sum(axis=1).mean()),
-            "beside_one": float(np.abs(totals - 1).mean()),
         }  # fmt: skip
 
 
-def play(stream: ClassStream, contender: Contender) -> tuple[Points, Indices, Vector, Indices]:
-    """Vectors, declared labels, sums before division, and what happened."""
-    adversary = None if stream.adversary is None else stream.adversary()
-    events, counts = len(stream.labels), np.full(stream.classes, 1 / stream.classes)
-    vectors, totals = np.empty((events, stream.classes)), np.empty(events)
-    declared, labels = np.empty(events, dtype=int), stream.labels.copy()
-    for event in range(events):
-        model = counts / counts.sum() if stream.claimed is None else stream.claimed[event]
-        forecast = contender.predict(model)
-        if adversary is not None:
-            labels[event] = adversary.choose(event, forecast.vector)
-        contender.resolve(int(labels[event]))
-        counts[labels[event]] += 1
-        vectors[event], declared[event], totals[event] = forecast
-    return vectors, declared, totals, labels
+def soft_bins(values: Vector) -> tuple[Indices, Vector]:
+    """Left neighbour on the grid sin²(πi/2N) and the weight of it; the right one has the rest.
+
+    Examples
+    --------
+    >>> left, weight = soft_bins(np.array([0.0, 0.5, 1.0]))
+    >>> left.tolist(), weight.round(3).tolist()
+    ([0, 7, 14], [1.0, 0.5, 0.0])
+    """
+    grid = np.sin(np.pi * np.arange(CELLS + 1) / (2 * CELLS)) ** 2
+    left = np.clip(np.searchsorted(grid, values, side="right") - 1, 0, CELLS - 1)
+    weight = (grid[left + 1] - values) / (grid[left + 1] - grid[left])
+    return left, np.clip(weight, 0.0, 1.0)
 
 
-def soft_error(kinds: Indices, said: Vector, happened: Vector) -> tuple[float, float, float]:
-    """Σ over kinds and soft bins of R²/W, its mean if every forecast were right, how far beyond.
+def soft_error(kinds: Indices, said: Vector, happened: Vector) -> tuple[float, float]:
+    """Σ over kinds and soft bins of R²/W, and its mean if every forecast were right.
 
     W sums the weights of the bin, R weight times outcome minus forecast; bins are hats on the grid
-    sin²(πi/2N), so that a forecast counts in two of them. "Beyond" counts standard deviations,
-    roughly: as if neighbouring bins had nothing to do with each other.
+    sin²(πi/2N), so that a forecast counts in two of them.
     """
     left, weight = soft_bins(said)
     size = (int(kinds.max()) + 1) * (CELLS + 1)
@@ -112,9 +198,7 @@ def soft_error(kinds: Indices, said: Vector, happened: Vector) -> tuple[float, f
 
     mass = np.maximum(summed(np.ones(len(said))), 1e-12)
     error = float((summed(happened - said) ** 2 / mass).sum())
-    variances = summed(said * (1 - said), 2) / mass
-    noise, spread = float(variances.sum()), float(np.sqrt(2 * (variances**2).sum()))
-    return error, noise, (error - noise) / max(spread, 1e-12)
+    return error, float((summed(said * (1 - said), 2) / mass).sum())
 
 
 def hard_error(confidence: Vector, hit: Vector) -> float:
@@ -126,3 +210,40 @@ def hard_error(confidence: Vector, hit: Vector) -> float:
 def points(error: float, events: int) -> float:
     """The root of an error per event, in percentage points."""
     return 100 * float(np.sqrt(error / events))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(NAME, arguments, __doc__, compare)
+
+
+def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
+    """Rows, and how to write them down."""
+    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
+    return measure(plan), partial(texts, said=about(NAME, asked), plan=plan)
+
+
+def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
+    """Both tables."""
+    parts = [
+        f"{said} Points are percentage points, in brackets what chance alone would show if every "
+        "forecast were right; errors are in soft bins, ECE is in hard ones. The Brier score is "
+        "summed over the classes."
+    ]
+    titles = {
+        "few": f"{plan.few} classes, {plan.few_events:,} events, means of {plan.few_runs} runs",
+        "many": f"{plan.many} classes, {plan.many_events:,} events, one run",
+    }
+    for part, title in titles.items():
+        found = means(rows_where(rows, part=part), COLUMNS)
+        parts += [f"**{title}.**", blocks(found, HEADS, _cells, OURS)]
+    return {NAME: "\n\n".join(parts)}
+
+
+def _cells(own: dict[str, float]) -> tuple[str, ...]:
+    return (
+        beside(own["classwise"], own["classwise_noise"]),
+        beside(own["top"], own["top_noise"]),
+        f"{own['ece']:.1f}",
+        f"{own['brier']:.4f}",
+    )

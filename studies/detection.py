@@ -1,37 +1,60 @@
 """``python -m studies detection``: tests, evidence and detectors of change on the same streams.
 
-Five questions, a function each that gives rows: what looking often does to a test, what is found at
-one look, how many events it takes to be sure, what detectors of change do, and what repeated
-forecasts of one event do. ``studies.report.detection`` makes the page.
+Three questions, a function each that gives rows: what looking often does to a test, what is found
+at one look, and what detectors of change do. Tests take outcomes y (0 or 1) and forecasts p, shape
+(n,) each, and give the chance of at least as much deviation if every forecast were right. Detectors
+are as river makes them, and watch a number an event: the residual y − p, the Brier score, or
+whether the more probable outcome failed to happen.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import fullswap as fs
 from fullswap.checking.evidence import Evidence, evidence_of
-from studies import bets
-from studies.classical_tests import SIZES, TESTS, critical_value
-from studies.detectors import detectors, inputs_shift, overconfident, shifted, slow
-from studies.miscalibrated import TABLE, forecasts, stream
-from studies.runs import Row
+from studies.miscalibrated import SPREAD, TABLE, forecasts, logit, sigmoid, stream
+from studies.report.compared import Texts, about, command
+from studies.report.text import bold, table
+from studies.runs import Row, number, rows_where
 
 Vector = NDArray[np.float64]
+NAME = "detection"
 LEVEL = 0.05
 LINE = 1 / LEVEL
 """Evidence that a calibrated forecaster reaches with chance ``LEVEL`` at most, ever."""
 EVIDENCE = "evidence"
-NAIVE, BY_EVENT = "evidence, events not told", "evidence with event="
 CALIBRATED = "right", "rare, right"
 """Streams without a flaw: the share that is rejected should be ``LEVEL``."""
-SITUATIONS = {"inputs": inputs_shift, "shift": shifted, "slope": overconfident}
 SOON = 2_000
 """Events within which a change should be found."""
+RUN_LENGTH = 100_000
+"""Events between false alarms of ours, on average, at least."""
+DUMMY_EVERY = 1_000
+GROUPS = 10
+HARDER = 0.6
+"""Standard deviation of the logits of the forecasts after the inputs have shifted."""
+WORDS = {
+    "right": "nothing",
+    "rare, right": "nothing; rare events",
+    "slope .75": "a little over-confident (slope 0.75)",
+    "slope .6": "over-confident (slope 0.6)",
+    "shift .25": "too low by 0.25 logits",
+    "top": "too high by 10 points above 75 %",
+    "wiggle": "too low, too high in turn by 8 points",
+    "flip": "too low, in the second half too high",
+    "rare": "rare events, 1.4 times as many as said",
+}
+"""What is wrong with the forecasts."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +66,10 @@ class Plan:
     look_runs: int = 2_000
     look_events: int = 5_000
     power_runs: int = 1_000
-    null_runs: int = 4_000
-    speed_runs: int = 500
-    speed_events: int = 4_000
     detector_runs: int = 200
-    slow_runs: int = 6
-    """Of detectors that take half a millisecond an event."""
     inputs_events: int = 10_000
     change: int = 3_000
     after: int = 4_000
-    log_runs: int = 2_000
-    log_events: int = 200
-    log_forecasts: int = 10
 
     def rng(self, *place: int) -> np.random.Generator:
         """Numbers of their own for each place."""
@@ -62,22 +77,65 @@ class Plan:
 
 
 QUICK = Plan(
-    looks=10, look_runs=40, look_events=600, power_runs=20, null_runs=100, speed_runs=10,
-    speed_events=1_000, detector_runs=4, slow_runs=1, inputs_events=600, change=300, after=400,
-    log_runs=20, log_events=60,
+    looks=10, look_runs=5, look_events=600, power_runs=4, detector_runs=2, inputs_events=600,
+    change=300, after=400,
 )  # fmt: skip
 
 
-def measure(plan: Plan) -> Iterator[Row]:
-    """All rows, each with the name of its part."""
-    for part in (looking_often, power, speed, watching, repeated):
-        for row in part(plan):
-            yield {"part": part.__name__, **row}
+def hosmer_lemeshow(y: Vector, p: Vector) -> float:
+    """Groups of equal size by forecast: yes counted beside yes expected (Hosmer, Lemeshow 1980)."""
+    from scipy.special import chdtrc
+
+    order = np.argsort(p, kind="stable")
+    starts = np.arange(GROUPS) * len(p) // GROUPS
+    excess = np.add.reduceat((y - p)[order], starts)
+    variance = np.add.reduceat((p * (1 - p))[order], starts)
+    return float(chdtrc(GROUPS, np.sum(excess**2 / variance)))
+
+
+def cox(y: Vector, p: Vector) -> float:
+    """Likelihood ratio of σ(a + b·logit p) against a = 0, b = 1 (Cox 1958)."""
+    from scipy.optimize import minimize
+    from scipy.special import chdtrc, expit
+
+    logits = logit(np.clip(p, 1e-6, 1 - 1e-6))
+    features = np.stack((np.ones(len(p)), logits))
+
+    def loss(weights: Vector) -> tuple[float, Vector]:
+        line = weights @ features
+        value = np.logaddexp(0.0, line).sum() - y @ line
+        return float(value), features @ (expit(line) - y)
+
+    right = np.array([0.0, 1.0])
+    fitted = minimize(loss, right, jac=True, method="BFGS")
+    return float(chdtrc(2, max(2 * (loss(right)[0] - float(fitted.fun)), 0.0)))
+
+
+def spiegelhalter(y: Vector, p: Vector) -> float:
+    """Brier score beside its mean if all forecasts are right, two-sided (Spiegelhalter 1986)."""
+    from scipy.special import ndtr
+
+    tilt = 1 - 2 * p
+    z = np.sum((y - p) * tilt) / np.sqrt(np.sum(tilt**2 * p * (1 - p)))
+    return float(2 * ndtr(-abs(z)))
+
+
+Test = Callable[[Vector, Vector], float]
+TESTS: dict[str, Test] = {
+    "Hosmer–Lemeshow": hosmer_lemeshow, "Cox": cox, "Spiegelhalter": spiegelhalter,
+}  # fmt: skip
 
 
 def found(evidence: Evidence) -> bool:
     """Whether it ever reached the line."""
     return evidence.log10_most >= math.log10(LINE)
+
+
+def measure(plan: Plan) -> Iterator[Row]:
+    """All rows, each with the name of its part."""
+    for part in (looking_often, power, watching):
+        for row in part(plan):
+            yield {"part": part.__name__, **row}
 
 
 def looking_often(plan: Plan) -> Iterator[Row]:
@@ -102,24 +160,14 @@ def power(plan: Plan) -> Iterator[Row]:
     """Streams that are wrong in known ways: shares that are found."""
     few = 1_000
     cases = [*((name, few) for name in (*CALIBRATED, *TABLE)), ("flip", 4 * few)]
-    limits: dict[tuple[bool, int], dict[str, float]] = {}
     for case, (name, events) in enumerate(cases):
-        law = name.startswith("rare"), events
-        if law not in limits:
-            right = [
-                right_stream(law[0], events, plan.rng(2, case, 1, run))
-                for run in range(plan.null_runs)
-            ]
-            limits[law] = {key: critical_value(size, right, LEVEL) for key, size in SIZES.items()}
-        hits = dict.fromkeys((*SIZES, *TESTS, EVIDENCE), 0)
+        hits = dict.fromkeys((EVIDENCE, *TESTS), 0)
         for run in range(plan.power_runs):
             rng = plan.rng(2, case, 0, run)
             if name in CALIBRATED:
-                y, p = right_stream(law[0], events, rng)
+                y, p = right_stream(name.startswith("rare"), events, rng)
             else:
                 y, p = stream(name, events, rng)
-            for key, size in SIZES.items():
-                hits[key] += size(y, p) > limits[law][key]
             for key, test in TESTS.items():
                 hits[key] += test(y, p) < LEVEL
             hits[EVIDENCE] += found(evidence_of(y, p))
@@ -136,117 +184,190 @@ def right_stream(rare: bool, events: int, rng: np.random.Generator) -> tuple[Vec
     return (rng.random(events) < p).astype(np.float64), p
 
 
-def chosen(y: Vector, p: Vector, line: float) -> int:
-    """Events until the evidence of the library reaches the line; −1: never."""
-    evidence = evidence_of(y, p, checkpoints=len(y) + 2)
-    return bets.first(evidence.history >= math.log10(line))
-
-
-OURS = "evidence, as it is"
-FAMILIES = {
-    OURS: chosen,
-    "lines in logits alone": bets.lines,
-    "bins alone": bets.bins,
-    "Recalibrator as the bet": bets.recalibrator,
-}
-"""Who bets; the first is the library's choice."""
-
-
-def speed(plan: Plan) -> Iterator[Row]:
-    """Median number of events until evidence reaches the line; None: more than there were."""
-    for place, name in enumerate(TABLE):
-        streams = [
-            stream(name, plan.speed_events, plan.rng(3, place, run))
-            for run in range(plan.speed_runs)
-        ]
-        for family, until in FAMILIES.items():
-            took = [until(y, p, LINE) for y, p in streams]
-            yield {
-                "stream": name, "family": family, "median": median_of(took),
-                "median_error": median_error(took), "runs": plan.speed_runs,
-                "events": plan.speed_events,
-            }  # fmt: skip
-
-
-def median_of(took: list[int]) -> float | None:
-    """The middle one of numbers of which −1 is beyond all others; None if that is the middle.
-
-    Examples
-    --------
-    >>> median_of([5, 3, -1]), median_of([5, -1, -1])
-    (5.0, None)
-    """
-    middle = float(np.median([math.inf if one < 0 else one for one in took]))
-    return None if math.isinf(middle) else middle
-
-
-def median_error(took: list[int]) -> float | None:
-    """Standard error of that median: half the distance of the values √n/2 ranks to both sides."""
-    if len(took) < 4:
-        return None
-    ordered = np.sort([math.inf if one < 0 else one for one in took])
-    middle, aside = (len(took) - 1) / 2, math.sqrt(len(took)) / 2
-    low, high = ordered[round(middle - aside)], ordered[round(middle + aside)]
-    return None if math.isinf(high) else float(high - low) / 2
-
-
 def watching(plan: Plan) -> Iterator[Row]:
     """Detectors of change: false alarms, and delays."""
     for place, (situation, make) in enumerate(SITUATIONS.items()):
         only_inputs = situation == "inputs"
         events = plan.inputs_events if only_inputs else plan.change + plan.after
         change = plan.inputs_events // 2 if only_inputs else plan.change
-        for name, detector in detectors().items():
-            runs = plan.slow_runs if slow(name) else plan.detector_runs
-            false, runs_with_false, delays = 0, 0, []
-            for run in range(runs):
-                y, p = make(events, change, plan.rng(4, place, run))
-                rang = np.array(detector.alarms(y, p, run), dtype=np.int64)
-                wrong = rang if only_inputs else rang[rang < change]
-                false += len(wrong)
-                runs_with_false += len(wrong) > 0
-                late = rang[rang >= change]
-                delays.append(int(late[0]) - change + 1 if len(late) else -1)
-            row: Row = {
-                "situation": situation, "detector": name, "runs": runs, "false": false,
-                "runs_with_false": runs_with_false,
-                "watched": runs * (events if only_inputs else change),
+        for name, alarms in detectors().items():
+            false, delays = 0, []
+            for run in range(plan.detector_runs):
+                at = np.array(
+                    alarms(*make(events, change, plan.rng(4, place, run)), run), dtype=int
+                )
+                false += len(at) > 0 if only_inputs else bool((at < change).any())
+                late = at[at >= change]
+                delays.append(float(late[0]) - change + 1 if len(late) else math.inf)
+            yield {
+                "situation": situation, "detector": name, "runs": plan.detector_runs,
+                "false": false, "soon": sum(delay <= SOON for delay in delays),
+                "delay": float(np.median(delays)),
             }  # fmt: skip
-            if not only_inputs:
-                soon = sum(0 < delay <= SOON for delay in delays)
-                row |= {"soon": soon, "delay": median_of(delays), "after": plan.after}
-                row["delay_error"] = median_error(delays)
-            yield row
 
 
-def repeated(plan: Plan) -> Iterator[Row]:
-    """Calibrated logs with many forecasts an event: shares that are rejected."""
-    hits = dict.fromkeys((*TESTS, NAIVE, BY_EVENT), 0)
-    for run in range(plan.log_runs):
-        y, p, event = game_log(plan.log_events, plan.log_forecasts, plan.rng(5, run))
-        for name, test in TESTS.items():
-            hits[name] += test(y, p) < LEVEL
-        hits[NAIVE] += found(evidence_of(y, p))
-        hits[BY_EVENT] += found(evidence_of(y, p, event=event))
-    for name, count in hits.items():
-        yield {"test": name, "rejected": count, "runs": plan.log_runs}
+def detectors() -> dict[str, Callable[[Vector, Vector, int], list[int]]]:
+    """Name ↦ events at which it gives an alarm, from outcomes, forecasts and a seed."""
+    from river import drift
+    from river.drift import binary
+
+    def monitor(y: Vector, p: Vector, seed: int) -> list[int]:
+        return monitor_alarms(fs.Monitor(run_length=RUN_LENGTH), y, p)
+
+    def dummy(y: Vector, p: Vector, seed: int) -> list[int]:
+        first = int(np.random.default_rng([seed, 77]).integers(DUMMY_EVERY))
+        return list(range(first, len(y), DUMMY_EVERY))
+
+    def of(make: Callable[[], Any], watched: Callable[[Vector, Vector], Vector]) -> Any:
+        return lambda y, p, seed: _river_alarms(make(), watched(y, p))
+
+    return {
+        f"Monitor({RUN_LENGTH:,})": monitor,
+        "ADWIN on residuals": of(drift.ADWIN, residual),
+        "ADWIN on Brier scores": of(drift.ADWIN, brier),
+        "Page–Hinkley on residuals": of(drift.PageHinkley, residual),
+        "Page–Hinkley on Brier scores": of(drift.PageHinkley, brier),
+        "DDM on errors": of(binary.DDM, failed),
+        f"dummy: each {DUMMY_EVERY:,} events": dummy,
+    }
 
 
-def game_log(
-    events: int, each: int, rng: np.random.Generator
-) -> tuple[Vector, Vector, NDArray[np.int64]]:
-    """Games decided by the sign of a random walk; forecasts on the way, given where it stands.
+def _river_alarms(detector: Any, values: Vector) -> list[int]:
+    """One of river's starts anew by itself after each alarm."""
+    at = []
+    for t, value in enumerate(values.tolist()):
+        detector.update(value)
+        if detector.drift_detected:
+            at.append(t)
+    return at
 
-    Each is right: at time t the chance of ending above 0 is Φ(W_t/√(1 − t)). Games come one after
-    another, at different strengths at the start.
+
+def monitor_alarms(monitor: Any, y: Vector, p: Vector) -> list[int]:
+    """Events at which a monitor gives an alarm; it, too, starts anew."""
+    at = []
+    for t, (happened, forecast) in enumerate(zip(y.tolist(), p.tolist(), strict=True)):
+        monitor.update(happened, forecast)
+        if monitor.drift_detected:
+            at.append(t)
+    return at
+
+
+def residual(y: Vector, p: Vector) -> Vector:
+    """Of mean 0 if the forecasts are right."""
+    return y - p
+
+
+def brier(y: Vector, p: Vector) -> Vector:
+    """Its mean depends on the inputs, even if the forecasts are right."""
+    return np.asarray((y - p) ** 2)
+
+
+def failed(y: Vector, p: Vector) -> Vector:
+    """Whether the more probable outcome did not happen: 0 or 1."""
+    return np.asarray((p > 0.5) != (y > 0.5), dtype=np.float64)
+
+
+def inputs_shift(events: int, change: int, rng: np.random.Generator) -> tuple[Vector, Vector]:
+    """Harder cases from the change on; every forecast is right, before and after."""
+    spread = np.where(np.arange(events) < change, SPREAD, HARDER)
+    p = sigmoid(spread * rng.standard_normal(events))
+    return (rng.random(events) < p).astype(np.float64), p
+
+
+def shifted(
+    shift: float, slope: float, events: int, change: int, rng: np.random.Generator
+) -> tuple[Vector, Vector]:
+    """From the change on logits of the chances are a shift and a slope beside what is said."""
+    p = sigmoid(SPREAD * rng.standard_normal(events))
+    late = np.arange(events) >= change
+    chance = sigmoid(np.where(late, slope, 1.0) * logit(p) + shift * late)
+    return (rng.random(events) < chance).astype(np.float64), p
+
+
+SITUATIONS: dict[str, Callable[[int, int, np.random.Generator], tuple[Vector, Vector]]] = {
+    "inputs": inputs_shift,
+    "shift": partial(shifted, 0.5, 1.0),
+    "slope": partial(shifted, 0.0, 0.6),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(NAME, arguments, __doc__, compare)
+
+
+def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
+    """Rows, and how to write them down."""
+    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
+    said = f"{about(NAME, asked)} Detectors of river {version('river')}. ± is one standard error."
+    return measure(plan), partial(texts, said=said, plan=plan)
+
+
+def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
+    """A table for each part, with how it was measured."""
+    looks, one_look, seen = (
+        rows_where(rows, part=part.__name__) for part in (looking_often, power, watching)
+    )
+    often = table(
+        ("test at 5 %", "rejects at the last look, %", f"rejects at one of {plan.looks}, %"),
+        [(str(row["test"]), share(row, "last"), share(row, "ever")) for row in looks],
+    )
+    about_looks = f"\n\n{plan.look_runs:,} runs of {plan.look_events:,} events."
+    return {
+        f"{NAME}-about": said,
+        f"{NAME}-looking_often": often + about_looks,
+        f"{NAME}-power": _power_table(one_look, plan),
+        f"{NAME}-watching": _watching_table(seen, plan),
+    }
+
+
+def share(row: Row, key: str) -> str:
+    """Per cent with a standard error, which counts two more of each kind so that it is never 0.
+
+    Examples
+    --------
+    >>> share({"runs": 1000, "ever": 50}, "ever"), share({"runs": 100, "ever": 0}, "ever")
+    ('5.0 ± 0.7', '0.0 ± 1.3')
     """
-    from scipy.special import ndtr
+    count, runs = number(row, key), number(row, "runs")
+    middle = (count + 2) / (runs + 4)
+    error = (middle * (1 - middle) / (runs + 4)) ** 0.5
+    return f"{100 * count / runs:.1f} ± {100 * error:.1f}"
 
-    times = np.arange(each) / each
-    steps = rng.standard_normal((events, each)) / math.sqrt(each)
-    start = 0.5 * rng.standard_normal(events)
-    walk = start[:, None] + np.cumsum(steps, axis=1)
-    before = np.column_stack((start, walk[:, :-1]))
-    p = ndtr(before / np.sqrt(1 - times))
-    y = np.repeat((walk[:, -1] > 0).astype(np.float64), each)
-    return y, p.ravel(), np.repeat(np.arange(events), each)
+
+def _power_table(rows: Sequence[Row], plan: Plan) -> str:
+    lines = []
+    for name, events in dict.fromkeys((str(row["stream"]), row["events"]) for row in rows):
+        own = rows_where(rows, stream=name, events=events)
+        shown = [round(100 * number(row, "found") / plan.power_runs) for row in own]
+        marked = name not in CALIBRATED
+        longer = "" if events == rows[0]["events"] else f"; {events:,} events"
+        cells = [bold(str(value), marked and value == max(shown)) for value in shown]
+        lines.append((WORDS[name] + longer, *cells))
+    heads = (f"what is wrong ({rows[0]['events']:,} events)", f"{EVIDENCE}, %")
+    return (
+        table((*heads, *(f"{test}, %" for test in TESTS)), lines)
+        + f"\n\n{plan.power_runs:,} runs a row, so ± {50 / plan.power_runs**0.5:.1f} at most. "
+        "Bold: most in a row."
+    )
+
+
+def _watching_table(rows: Sequence[Row], plan: Plan) -> str:
+    lines = []
+    for name in dict.fromkeys(str(row["detector"]) for row in rows):
+        quiet, shift, slope = rows_where(rows, detector=name)
+        cells = [share(quiet, "false")]
+        for row in (shift, slope):
+            delay = number(row, "delay")
+            cells += [
+                share(row, "soon"),
+                f"{delay:,.0f}" if delay < plan.after else f"> {plan.after:,}",
+            ]
+        lines.append((name, *cells))
+    soon = f"found in {SOON:,}, %"
+    heads = ("detector", "inputs shift: false alarm, %", f"shift 0.5: {soon}", "median delay")
+    return (
+        table((*heads, f"slope 0.6: {soon}", "median delay"), lines)
+        + f"\n\n{plan.detector_runs} runs. Inputs shift half way through {plan.inputs_events:,} "
+        f"events; the other changes come after {plan.change:,}, and {plan.after:,} follow."
+    )

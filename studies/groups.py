@@ -1,23 +1,34 @@
-"""What it is worth to say which groups an event belongs to: ways to forecast, on the same streams.
+"""``python -m studies groups``: what it is worth to say which groups an event belongs to.
 
-All play event by event against the same rules, so that adversaries can answer each of them. What
-is scored is what was issued. ``studies.report.groups`` makes the page.
+Ways to forecast, on the same streams; what is scored is what was issued. Groups may overlap, and
+are listed for every event from the largest to the smallest; everybody is not among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fullswap.base.protocols import Vector
-from studies.group_contenders import Contender, contenders
-from studies.group_streams import BINS, GroupStream, overlapping, segments, soccer
-from studies.runs import Row
+import fullswap as fs
+from fullswap.base.protocols import Indices, Vector
+from studies.report.compared import Texts, about, beside, blocks, command, means
+from studies.runs import Row, rows_where
 
 NAME = "groups"
+BINS = 10
+"""Bins of equal width in which forecasts are compared with outcomes."""
+WAVES = 3
+"""Of the drift, in the length of a stream."""
+OURS, IGNORING, OWN = "fullswap, groups told", "groups ignored", "one a group"
+MODEL, TRUTH = "model itself", "true chances"
+COLUMNS = "everybody", "everybody_noise", "worst", "worst_noise", "brier"
+HEADS = ("everybody, points off (chance)", "worst group, points off (chance)", "Brier score")
+TITLES = {"overlapping": "Groups that overlap, no model", "segments": "A model in segments"}
 
 
 @dataclass(frozen=True)
@@ -30,63 +41,123 @@ class Plan:
     groups: int = 21
     """Everybody among them."""
     segment_events: int = 10_000
-    most_matches: int | None = None
-    """Of the log; None: all."""
 
 
-QUICK = Plan(runs=1, events=300, groups=6, segment_events=300, most_matches=300)
+QUICK = Plan(runs=1, events=300, groups=6, segment_events=300)
 
 
-def measure(plan: Plan, folder: Path | None = None) -> Iterator[Row]:
-    """A row for every stream, contender and run; without a folder there is no log."""
-    for run in range(plan.runs):
-        seed = plan.seed + run
+class GroupStream(NamedTuple):
+    """Events in order: groups of each, a model's probabilities if there is one, and outcomes.
+
+    Outcomes were drawn with these chances; all arrays have shape (T,).
+    """
+
+    name: str
+    members: list[tuple[str, ...]]
+    claimed: Vector | None
+    outcomes: Vector
+    chances: Vector
+
+    @property
+    def groups(self) -> list[str]:
+        """Names of all groups, in order."""
+        return sorted({name for names in self.members for name in names})
+
+    def places(self) -> list[Indices]:
+        """Groups of every event as indices: everybody is 0, ``groups[j]`` is j + 1."""
+        index = {name: j + 1 for j, name in enumerate(self.groups)}
+        return [np.array([0, *(index[name] for name in names)]) for names in self.members]
+
+
+def overlapping(events: int, groups: int, seed: int) -> Iterator[GroupStream]:
+    """Overlapping groups that hold half of the events down to half a per cent, and no model."""
+    rng = np.random.default_rng([seed, 1])
+    shares = np.geomspace(0.5, 0.005, groups - 1)
+    belongs = rng.random((events, groups - 1)) < shares
+    names = np.array([f"{100 * share:04.1f} %, {j}" for j, share in enumerate(shares)])
+    members = [tuple(names[row].tolist()) for row in belongs]
+    effects = 0.8 * rng.normal(size=groups - 1)
+    drift = np.sin(2 * np.pi * WAVES * np.arange(events) / events)
+    chances = 1 / (1 + np.exp(-(belongs @ effects + drift)))
+    drawn = (rng.random(events) < chances).astype(float)
+    yield GroupStream("effects of groups, and drift", members, None, drawn, chances)
+
+
+def segments(events: int, seed: int) -> Iterator[GroupStream]:
+    """A model in 5 or 50 segments that do not overlap: wrong in each in its own way, or right.
+
+    The k-th largest segment has a share of events proportional to 1/k. Logits of the model are
+    normal; the true logit of segment g is slope_g·logit + shift_g.
+    """
+    for count in (5, 50):
+        for wrong in (True, False):
+            rng = np.random.default_rng([seed, 2, count, wrong])
+            shares = 1 / np.arange(1, count + 1)
+            own = rng.choice(count, events, p=shares / shares.sum())
+            logits = rng.normal(0.0, 1.2, events)
+            shift = rng.normal(0.0, 0.8, count) if wrong else np.zeros(count)
+            slope = np.exp(rng.normal(0.0, 0.25, count)) if wrong else np.ones(count)
+            chances = 1 / (1 + np.exp(-(slope[own] * logits + shift[own])))
+            yield GroupStream(
+                f"{count} segments, {'each biased' if wrong else 'none biased'}",
+                [(f"segment {g + 1}",) for g in own.tolist()],
+                1 / (1 + np.exp(-logits)),
+                (rng.random(events) < chances).astype(float),
+                chances,
+            )
+
+
+def measure(plan: Plan) -> Iterator[Row]:
+    """A row for every stream, way to forecast, and run."""
+    for seed in range(plan.seed, plan.seed + plan.runs):
         for stream in overlapping(plan.events, plan.groups, seed):
             yield from scores("overlapping", stream, seed)
         for stream in segments(plan.segment_events, seed):
             yield from scores("segments", stream, seed)
-    for stream in () if folder is None else soccer(folder):
-        yield from scores("soccer", first(stream, plan.most_matches), plan.seed)
-
-
-def first(stream: GroupStream, events: int | None) -> GroupStream:
-    """Its first events, of those with a model and without an adversary."""
-    if events is None or stream.claimed is None:
-        return stream
-    members, claimed = stream.members[:events], stream.claimed[:events]
-    return GroupStream(stream.name, members, claimed, stream.outcomes[:events])
 
 
 def scores(part: str, stream: GroupStream, seed: int) -> Iterator[Row]:
-    """A row a contender."""
-    for name, make in contenders(stream, seed).items():
-        issued, outcomes = play(stream, make())
-        points, noise, beyond = errors(stream, issued, outcomes)
+    """A row for each way to forecast, and for what is known without one."""
+    for name, issued in said(stream, seed).items():
+        points, noise, beyond = errors(stream, issued, stream.outcomes)
         worst = 1 + int(np.argmax(beyond[1:]))
         yield {
             "part": part, "stream": stream.name, "contender": name, "seed": seed,
             "events": len(issued), "groups": len(stream.groups),
-            "adaptive": stream.adversary is not None,
             "everybody": float(points[0]), "everybody_noise": float(noise[0]),
-            "everybody_beyond": float(beyond[0]), "worst": float(points[worst]),
-            "worst_noise": float(noise[worst]), "worst_beyond": float(beyond[worst]),
+            "worst": float(points[worst]), "worst_noise": float(noise[worst]),
             "worst_group": stream.groups[worst - 1],
-            "brier": float(np.mean((issued - outcomes) ** 2)),
+            "brier": float(np.mean((issued - stream.outcomes) ** 2)),
         }  # fmt: skip
 
 
-def play(stream: GroupStream, contender: Contender) -> tuple[Vector, Vector]:
-    """What was issued and what happened, shape (T,) each."""
-    adversary = None if stream.adversary is None else stream.adversary()
-    issued, outcomes = np.empty(len(stream.members)), stream.outcomes.copy()
-    for event in range(len(issued)):
-        forecast = contender.predict(event)
-        if adversary is not None:
-            outcomes[event] = adversary.choose(event, forecast)
-            adversary.learn(event, forecast.issued, outcomes[event])
-        contender.resolve(float(outcomes[event]))
-        issued[event] = forecast.issued
-    return issued, outcomes
+def said(stream: GroupStream, seed: int) -> dict[str, Vector]:
+    """What each says, by name, shape (T,).
+
+    Of an event that belongs to several groups, the forecaster of the smallest speaks for "one a
+    group"; it learns all events of its group, as the one for everybody learns all.
+    """
+    claimed, everything = stream.claimed, np.arange(len(stream.members))
+
+    def issued(place: int, own: Indices, **more: Any) -> Vector:
+        seeded = int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
+        settings = {"groups": stream.groups} if more else {}
+        kind: Any = fs.Forecaster if claimed is None else fs.Recalibrator
+        model = () if claimed is None else (claimed[own],)
+        forecaster = kind(seed=seeded, **settings)
+        result: Vector = forecaster.run(*model, stream.outcomes[own], progress=False, **more).issued
+        return result
+
+    pooled = issued(0, everything)
+    separate = pooled.copy()
+    smallest = np.array([names[-1] if names else "" for names in stream.members])
+    for place, group in enumerate(stream.groups, 1):
+        own = np.array([event for event in everything if group in stream.members[event]])
+        speaks = smallest[own] == group
+        separate[own[speaks]] = issued(place, own)[speaks]
+    given = {TRUTH: stream.chances} | ({} if claimed is None else {MODEL: claimed})
+    told = issued(0, everything, groups=stream.members)
+    return {**given, IGNORING: pooled, OWN: separate, OURS: told}
 
 
 def errors(stream: GroupStream, said: Vector, happened: Vector) -> tuple[Vector, Vector, Vector]:
@@ -115,3 +186,36 @@ def errors(stream: GroupStream, said: Vector, happened: Vector) -> tuple[Vector,
     total = count.sum(axis=1)
     beyond = (off - noise) / np.maximum(spread, 1e-12)
     return 100 * np.sqrt(off / total), 100 * np.sqrt(noise / total), beyond
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(NAME, arguments, __doc__, compare)
+
+
+def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
+    """Rows, and how to write them down."""
+    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
+    return measure(plan), partial(texts, said=about(NAME, asked), plan=plan)
+
+
+def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
+    """Both tables."""
+    parts = [
+        f"{said} Means of {plan.runs} runs of {plan.events:,} events, or of "
+        f"{plan.segment_events:,} where there are segments. Points are percentage points, over "
+        f"{BINS} bins; in brackets what chance alone would show if every forecast were right. The "
+        "worst group is the one that is most clearly off, in standard deviations of chance."
+    ]
+    for part, title in TITLES.items():
+        found = means(rows_where(rows, part=part), COLUMNS)
+        parts += [f"**{title}.**", blocks(found, HEADS, _cells, OURS)]
+    return {NAME: "\n\n".join(parts)}
+
+
+def _cells(own: dict[str, float]) -> tuple[str, str, str]:
+    return (
+        beside(own["everybody"], own["everybody_noise"]),
+        beside(own["worst"], own["worst_noise"]),
+        f"{own['brier']:.4f}",
+    )

@@ -1,196 +1,180 @@
-"""The usual recalibrators, each made to forecast a stream event by event.
+"""``python -m studies recalibrators``: ours beside the usual recalibrators, event by event.
 
-All see the same forecasts in the same order and learn an outcome only when it is known, which may
-be later, and for several forecasts of one event at once. Frozen ones are fitted on the first
-fifth of the stream and then left alone, as is common practice.
+All see the same forecasts in the same order, and each outcome before the next forecast. Forecasts
+are scored after the warm-up, and once more over the first events, where little is known yet. For
+the calibration error all are rounded to multiples of 5 %, because a continuous forecast is hardly
+ever made twice. The adversary sees the mean of a forecast before it chooses, but not the draw.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-from collections.abc import Callable
-from typing import Protocol
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 import fullswap as fs
 from fullswap.base.protocols import Vector
-from fullswap.online.tickets import Forecast
+from fullswap.metrics import DistinctForecastsWarning, brier_score, l2_calibration_error, log_loss
+from studies.report.compared import Scores, Texts, about, command, means
+from studies.report.text import table
+from studies.runs import Row
 
+NAME = "recalibrators"
 GRID = 20
 """Forecasts are compared on multiples of 1/GRID."""
 REFIT_EVERY = 200
 WARM_UP = 0.2
-"""Share of the stream on which frozen recalibrators are fitted, and nobody is scored."""
+"""Share of the stream on which the frozen recalibrator is fitted, and nothing is scored."""
+FIRST = 250
+"""Events of a cold start."""
+RAW, PLATT, ISOTONIC, ONLINE = "model", "Platt, frozen", "isotonic, refitted", "Platt, online"
+MEAN, ISSUED = "ours, mean", "ours, issued"
+OTHERS = (PLATT, ISOTONIC, ONLINE, MEAN, ISSUED)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured."""
+
+    seed: int = 0
+    events: int = 5_000
+    runs: int = 5
+
+
+QUICK = Plan(events=600, runs=1)
+
+
+class Stream(NamedTuple):
+    """A model's probabilities, shape (T,), and outcomes; None: they are chosen by ``answer``."""
+
+    name: str
+    claimed: Vector
+    outcomes: Vector | None
+
+
+def answer(mean: float) -> float:
+    """The outcome that a forecast with this mean meets; multiples of 5 % are always wrong."""
+    return float(mean < 0.525)
+
+
+def streams(events: int, seed: int) -> Iterator[Stream]:
+    """A calibrated model, an overconfident one, two that drift, and an adversary."""
+    rng = np.random.default_rng(seed)
+    position = np.arange(events) / events
+
+    def drawn(name: str, slope: Any, shift: Any) -> Stream:
+        logits = rng.normal(0.0, 1.2, events)
+        chance = 1 / (1 + np.exp(-(slope * logits + shift)))
+        claimed = 1 / (1 + np.exp(-logits))
+        return Stream(name, claimed, (rng.random(events) < chance).astype(float))
+
+    yield drawn("calibrated", 1.0, 0.0)
+    yield drawn("overconfident", 0.4, -0.3)
+    yield drawn("drifting", 0.7, 1.5 * np.sin(2 * math.pi * 2 * position))
+    yield drawn("flipped half-way", np.where(position < 0.5, 1.0, -1.0), 0.0)
+    yield Stream("adversarial", 1 / (1 + np.exp(-rng.normal(0.0, 1.2, events))), None)
 
 
 class Contender(Protocol):
-    """One way of recalibrating, forecast by forecast."""
+    """One way of recalibrating."""
 
-    def predict(self, claimed: float, event: int) -> float:
-        """The forecast of this event, or the mean of its distribution."""
+    def predict(self, claimed: float) -> float:
+        """The forecast, or the mean of its distribution."""
 
-    def resolve(self, event: int, outcome: float) -> None:
-        """What happened: the outcome of all forecasts of this event."""
+    def learn(self, outcome: float) -> None:
+        """What happened."""
 
 
 class Raw:
     """The model's own probability."""
 
-    def predict(self, claimed: float, event: int) -> float:
+    def predict(self, claimed: float) -> float:
         """Pass it on."""
         return claimed
 
-    def resolve(self, event: int, outcome: float) -> None:
+    def learn(self, outcome: float) -> None:
         """Learn nothing."""
 
 
 class Refitted:
-    """A recalibrator fitted to all events so far, now and then.
-
-    ``fit(claimed, outcomes)`` gives a function from a probability to a probability; until the
-    first fit the model's own probability is passed on.
-    """
+    """A recalibrator fitted to all events so far, now and then; until then the model's own."""
 
     def __init__(
         self, fit: Callable[[Vector, Vector], Callable[[float], float]], first: int, every: int
     ) -> None:
         self._fit, self._next, self._every = fit, first, every
-        self._waiting: dict[int, list[float]] = {}
         self._claimed: list[float] = []
         self._outcomes: list[float] = []
         self._map: Callable[[float], float] = float
 
-    def predict(self, claimed: float, event: int) -> float:
+    def predict(self, claimed: float) -> float:
         """The fitted map."""
-        self._waiting.setdefault(event, []).append(claimed)
+        self._claimed.append(claimed)
         return self._map(claimed)
 
-    def resolve(self, event: int, outcome: float) -> None:
-        """Keep the forecasts; fit when it is time."""
-        claimed = self._waiting.pop(event)
-        self._claimed += claimed
-        self._outcomes += [outcome] * len(claimed)
-        if len(self._outcomes) >= self._next:
-            self._next = len(self._outcomes) + self._every
+    def learn(self, outcome: float) -> None:
+        """Fit when it is time."""
+        self._outcomes.append(outcome)
+        if len(self._outcomes) == self._next:
+            self._next += self._every
             self._map = self._fit(np.array(self._claimed), np.array(self._outcomes))
 
 
-class GradientPlatt:
-    """Logistic regression on the model's logit, one AdaGrad step an event [P99]."""
+class NewtonPlatt:
+    """Logistic regression on the model's logit, one Newton step an event, from the model itself."""
 
     def __init__(self) -> None:
-        self._weights = np.array([1.0, 0.0])
-        self._squares = np.full(2, 1e-8)
-        self._waiting: dict[int, list[tuple[Vector, float]]] = {}
+        self._weights, self._covariance = np.array([1.0, 0.0]), np.eye(2)
+        self._features, self._forecast = np.zeros(2), 0.5
 
-    def predict(self, claimed: float, event: int) -> float:
+    def predict(self, claimed: float) -> float:
         """σ(a·logit p + b)."""
-        features = np.array([_logit(claimed), 1.0])
-        forecast = _sigmoid(float(features @ self._weights))
-        self._waiting.setdefault(event, []).append((features, forecast))
-        return forecast
+        self._features = np.array([_logit(claimed), 1.0])
+        self._forecast = _sigmoid(float(self._features @ self._weights))
+        return self._forecast
 
-    def resolve(self, event: int, outcome: float) -> None:
-        """A step for every forecast of the event."""
-        for features, forecast in self._waiting.pop(event):
-            self._step(features, forecast, outcome)
-
-    def _step(self, features: Vector, forecast: float, outcome: float) -> None:
-        """Down the log loss."""
-        slope = (forecast - outcome) * features
-        self._squares += slope**2
-        self._weights -= 0.1 * slope / np.sqrt(self._squares)
-
-
-class NewtonPlatt(GradientPlatt):
-    """The same with one Newton step an event, from a prior that trusts the model."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._covariance = np.eye(2)
-
-    def _step(self, features: Vector, forecast: float, outcome: float) -> None:
-        """That of a Kalman filter."""
-        gain = self._covariance @ features
-        curvature = forecast * (1 - forecast)
-        gain /= 1 + curvature * float(features @ gain)
-        self._covariance -= curvature * np.outer(gain, features @ self._covariance)
-        self._weights = self._weights + gain * (outcome - forecast)
-
-
-def make_recalibrator(seed: int) -> fs.Recalibrator:
-    """Ours, as it comes."""
-    return fs.Recalibrator(seed=seed)
+    def learn(self, outcome: float) -> None:
+        """The step of a Kalman filter."""
+        gain = self._covariance @ self._features
+        curvature = self._forecast * (1 - self._forecast)
+        gain /= 1 + curvature * float(self._features @ gain)
+        self._covariance -= curvature * np.outer(gain, self._features @ self._covariance)
+        self._weights = self._weights + gain * (outcome - self._forecast)
 
 
 class Ours:
-    """``Recalibrator`` that is not told which forecasts share an outcome; keeps what was issued."""
+    """``Recalibrator``; keeps what was issued."""
 
     def __init__(self, seed: int) -> None:
-        self._recalibrator = make_recalibrator(seed)
-        self._waiting: dict[int, list[Forecast]] = {}
+        self.recalibrator = fs.Recalibrator(seed=seed)
         self.issued: list[float] = []
 
-    def predict(self, claimed: float, event: int) -> float:
+    def predict(self, claimed: float) -> float:
         """Mean of the distribution; the draw is kept."""
-        forecast = self._recalibrator.predict(claimed)
-        self._waiting.setdefault(event, []).append(forecast)
-        self.issued.append(forecast.issued)
-        return forecast.mean
+        self._waiting = self.recalibrator.predict(claimed)
+        self.issued.append(self._waiting.issued)
+        return self._waiting.mean
 
-    def resolve(self, event: int, outcome: float) -> None:
-        """Learn the outcome of every forecast."""
-        for forecast in self._waiting.pop(event):
-            self._recalibrator.update(outcome, forecast)
-
-    @property
-    def guarantee(self) -> float | None:
-        """Most calibration error of what was issued, on average over the draws."""
-        return self._recalibrator.guarantee
+    def learn(self, outcome: float) -> None:
+        """Learn it."""
+        self.recalibrator.update(outcome, self._waiting)
 
 
-class OursByEvent(Ours):
-    """``Recalibrator`` that is told the event: all of its forecasts together count once."""
-
-    def predict(self, claimed: float, event: int) -> float:
-        """Mean of the distribution; the draw is kept."""
-        forecast = self._recalibrator.predict(claimed, event=event)
-        self.issued.append(forecast.issued)
-        return forecast.mean
-
-    def resolve(self, event: int, outcome: float) -> None:
-        """Learn the outcome of the event."""
-        self._recalibrator.resolve(event, outcome)
-
-
-OURS, WITHOUT_EVENTS = "fullswap", "fullswap without events"
-"""Names: told the events, and not told."""
-
-
-def contenders(forecasts: int, seed: int, shared: bool = False) -> dict[str, Contender]:
-    """All of them, by name; scikit-learn's only where it is installed.
-
-    ``shared``: whether forecasts share outcomes, so that it matters who knows of it.
-    """
-    first = max(1, int(WARM_UP * forecasts))
-    players: dict[str, Contender] = {"raw model": Raw()}
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        pass
-    else:
-        players["isotonic, frozen"] = Refitted(_isotonic, first, 2**62)
-        players["Platt, frozen"] = Refitted(_platt, first, 2**62)
-        players[f"isotonic, refitted every {REFIT_EVERY}"] = Refitted(
-            _isotonic, REFIT_EVERY, REFIT_EVERY
-        )
-    players["Platt, online gradient"] = GradientPlatt()
-    players["Platt, online Newton"] = NewtonPlatt()
-    players[OURS] = OursByEvent(seed) if shared else Ours(seed)
-    if shared:
-        players[WITHOUT_EVENTS] = Ours(seed)
-    return players
+def contenders(events: int, seed: int) -> dict[str, Contender]:
+    """All of them, by name."""
+    return {
+        RAW: Raw(),
+        PLATT: Refitted(_platt, max(1, int(WARM_UP * events)), 2**62),
+        ISOTONIC: Refitted(_isotonic, REFIT_EVERY, REFIT_EVERY),
+        ONLINE: NewtonPlatt(),
+        MEAN: Ours(seed),
+    }
 
 
 def _isotonic(claimed: Vector, outcomes: Vector) -> Callable[[float], float]:
@@ -208,13 +192,8 @@ def _platt(claimed: Vector, outcomes: Vector) -> Callable[[float], float]:
 
     if outcomes.min() == outcomes.max():  # it needs both classes
         return float
-    logits = np.array([_logit(p) for p in claimed])
-    # an outcome between 0 and 1 counts as both, in proportion
-    fitted = LogisticRegression(C=1e6).fit(
-        np.concatenate((logits, logits))[:, None],
-        np.repeat([1, 0], len(logits)),
-        sample_weight=np.concatenate((outcomes, 1 - outcomes)),
-    )
+    logits = np.array([[_logit(p)] for p in claimed])
+    fitted = LogisticRegression(C=1e6).fit(logits, outcomes)
     slope, shift = float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
     return lambda p: _sigmoid(slope * _logit(p) + shift)
 
@@ -226,3 +205,104 @@ def _logit(p: float) -> float:
 
 def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+
+
+def measure(plan: Plan) -> Iterator[Row]:
+    """A row for every run, stream and contender."""
+    for seed in range(plan.seed, plan.seed + plan.runs):
+        for stream in streams(plan.events, seed):
+            yield from scores(stream, seed)
+
+
+def scores(stream: Stream, seed: int) -> Iterator[Row]:
+    """Every contender on a stream; ours twice, as a mean and as what is issued."""
+    for name, contender in contenders(len(stream.claimed), seed).items():
+        forecasts, outcomes = play(stream, contender)
+        known: Row = {"stream": stream.name, "events": len(outcomes), "seed": seed}
+        yield {**known, "contender": name, **_scored(forecasts, outcomes)}
+        if isinstance(contender, Ours):
+            issued = np.array(contender.issued)
+            yield {**known, "contender": ISSUED, **_scored(issued, outcomes)}
+
+
+def play(stream: Stream, contender: Contender) -> tuple[Vector, Vector]:
+    """Forecasts and outcomes, shape (T,) each."""
+    forecasts, outcomes = np.empty((2, len(stream.claimed)))
+    for t, claimed in enumerate(stream.claimed.tolist()):
+        forecasts[t] = contender.predict(claimed)
+        happened = stream.outcomes
+        outcomes[t] = answer(forecasts[t]) if happened is None else happened[t]
+        contender.learn(float(outcomes[t]))
+    return forecasts, outcomes
+
+
+def _scored(forecasts: Vector, outcomes: Vector) -> Row:
+    forecasts = np.clip(forecasts, 0.0, 1.0)
+    said, happened = (values[int(WARM_UP * len(values)) :] for values in (forecasts, outcomes))
+    rounded = np.rint(said * GRID) / GRID
+    levels = np.unique(rounded)
+    with warnings.catch_warnings():
+        # a short stream may well say everything once: the noise beside it tells
+        warnings.simplefilter("ignore", DistinctForecastsWarning)
+        calibration = l2_calibration_error(happened, rounded) / len(said)
+    return {
+        "calibration": calibration,
+        # what a calibrated forecaster would show by chance, on average
+        "noise": float((levels * (1 - levels)).sum()) / len(said),
+        "brier": brier_score(happened, said),
+        "log_loss": log_loss(happened, said),
+        "first_brier": brier_score(outcomes[:FIRST], forecasts[:FIRST]),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(NAME, arguments, __doc__, compare)
+
+
+def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
+    """Rows, and how to write them down."""
+    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
+    return measure(plan), partial(texts, said=about(NAME, asked), plan=plan)
+
+
+def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
+    """All tables, each below what it shows."""
+    found = means(rows, ("calibration", "noise", "brier", "log_loss", "first_brier"))
+    parts = [
+        f"{said} Means over {plan.runs} draws of {plan.events:,} events. Scores are of all "
+        f"forecasts after the first {100 * WARM_UP:.0f} % of a stream, and once more of the first "
+        f"{FIRST} events from the very first one. Ratios are to the model itself: below 1 is "
+        "better than the model.",
+        "Brier score:", _table(found, partial(_ratio, "brier")),
+        f"The same over the first {FIRST} events:", _table(found, partial(_ratio, "first_brier")),
+        "Log loss, with nothing clipped:", _table(found, _log_loss),
+        "Calibration error per forecast less what chance alone would show, × 10⁴:",
+        _table(found, _net),
+    ]  # fmt: skip
+    return {NAME: "\n\n".join(parts)}
+
+
+def _ratio(key: str, own: Mapping[str, float], raw: Mapping[str, float]) -> str:
+    return f"{raw[key]:.4f}" if own is raw else f"{own[key] / raw[key]:.3f}"
+
+
+def _log_loss(own: Mapping[str, float], raw: Mapping[str, float]) -> str:
+    return f"{own['log_loss']:.4f}" if math.isfinite(own["log_loss"]) else "∞"
+
+
+def _net(own: Mapping[str, float], raw: Mapping[str, float]) -> str:
+    value = 1e4 * (own["calibration"] - own["noise"])
+    digits = 1 if abs(value) < 10 else 0
+    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
+
+
+def _table(
+    found: Mapping[str, Scores], cell: Callable[[dict[str, float], dict[str, float]], str]
+) -> str:
+    """A row a stream: the model itself, the contenders."""
+    lines = [
+        (stream, *(cell(own[name], own[RAW]) for name in (RAW, *OTHERS)))
+        for stream, own in found.items()
+    ]
+    return table(("stream", "model itself", *OTHERS), lines)

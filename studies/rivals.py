@@ -1,8 +1,7 @@
 """Other solvers of two-player games, as anybody would write or install them.
 
 All take payoff matrices and answer with probabilities of joint actions. Lemke–Howson is the
-textbook's: two full tableaux, lexicographic ratio test, one label. Regret matching is that of Hart
-and Mas-Colell: actions drawn in proportion to the regrets of the last one.
+textbook's: two full tableaux, lexicographic ratio test, one label.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from studies.baselines import MOST_BYTES, Found
 
 _TIE = 1e-10
 """Ratios nearer than this are decided by the next column."""
-_CHUNK = 20_000
-"""Rounds of regret matching between looks at the clock, at first."""
 MOST_GAMBIT = 200_000
 """Joint actions up to which Gambit is asked: each is an object of its own there."""
 
@@ -126,49 +123,6 @@ def _pivots(first, second, basis1, basis2, n, m, state, most):
         else:
             state[0] = label  # x for the first player's, slacks n + j for the second's
     return False
-
-
-def regret_matching(first: Points, second: Points, gap: float, budget: float) -> Found:
-    """Actions drawn by the regrets of the last one; the joint frequencies are checked."""
-    n, m = first.shape
-    if 8 * (n * n + m * m + n * m) > MOST_BYTES:
-        return Found(None, note="too large")
-    scale = max(float(np.ptp(first)), float(np.ptp(second))) or 1.0
-    own, other = first / scale, np.ascontiguousarray(second.T / scale)
-    regrets, others = np.zeros((n, n)), np.zeros((m, m))
-    counts, last = np.zeros((n, m)), np.zeros(2, dtype=np.int64)
-    rng = np.random.default_rng(0)
-    started, played, chunk = process_time(), 0, _CHUNK
-    while process_time() - started < budget:
-        _match(own, other, regrets, others, counts, last, rng.random((chunk, 2)), played)
-        played += chunk
-        chunk = min(chunk * 2, 200_000)
-        joint = counts / counts.sum()
-        if matrix_gap(first, second, joint) <= gap:
-            return Found(joint, played)
-    return Found(None, played, "out of time")
-
-
-@kernel
-def _match(own, other, regrets, others, counts, last, draws, played):
-    for t in range(draws.shape[0]):
-        for p in range(2):
-            table = regrets if p == 0 else others
-            a, k = last[p], table.shape[0]
-            spread = 2.0 * k * (played + t + 1.0)
-            left = draws[t, p] * spread
-            for b in range(k):
-                if b != a and table[a, b] > 0.0:
-                    left -= table[a, b]
-                    if left < 0.0:
-                        last[p] = b
-                        break
-        i, j = last[0], last[1]
-        counts[i, j] += 1.0
-        for b in range(own.shape[0]):
-            regrets[i, b] += own[b, j] - own[i, j]
-        for b in range(other.shape[0]):
-            others[j, b] += other[b, i] - other[j, i]
 
 
 def gambit_lcp(first: Points, second: Points, budget: float) -> Found:

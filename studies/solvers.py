@@ -31,7 +31,7 @@ from fullswap.games import (
 )
 from fullswap.games.lp import ANY
 from studies import rivals
-from studies.baselines import Found, dense_blum_mansour
+from studies.baselines import Found
 from studies.posed import Posed, posed, welfare_games
 from studies.report.markers import rewrite
 from studies.report.text import table
@@ -90,17 +90,6 @@ def exact_runs(game: Posed) -> dict[str, list[Callable[[], Found]]]:
     }
 
 
-def learning_runs(game: Posed) -> dict[str, Callable[[], Found]]:
-    """Methods that come nearer and nearer, asked for the larger gap."""
-    if game.matrices is None:
-        return {}
-    gap, budget = SHARES[0] * game.scale, BUDGET / 2
-    return {
-        "regret matching": partial(rivals.regret_matching, *game.matrices, gap, budget),
-        "Blum–Mansour": partial(dense_blum_mansour, game.game, gap, budget),
-    }
-
-
 def _ours(game: Posed, gap: float) -> Callable[[], CorrelatedEquilibrium]:
     return lambda: solve(game.game, gap, seconds=2 * BUDGET)
 
@@ -133,9 +122,6 @@ def measure(game: Posed) -> Line:
             min((seconds for gap, seconds in told if gap <= share * game.scale), default=None)
             for share in SHARES
         ]
-    for name, run in learning_runs(game).items():
-        gap, seconds = _told(game, run)
-        line.others[name] = [seconds if gap <= SHARES[0] * game.scale else None, None]
     return line
 
 
@@ -209,7 +195,6 @@ def warm_up() -> None:
     first, second = rng.random((2, 30, 30))
     for run in (rivals.linear_programme, rivals.lemke_howson):
         run(first, second, 1.0)
-    rivals.regret_matching(first, second, 0.1, 0.5)
     for game in posed(quick=True):
         solve(game.game, 1e-3 * game.scale, seconds=1.0)
     # three players without a pure equilibrium, for methods that two do not use

@@ -14,13 +14,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from studies import attempts, convex, equilibria, figure, forecasters, table
+from studies import attempts, convex, equilibria, figure, table
 from studies.runs import Advance, Part, Row, Store, number, run, write
 from studies.threads import one_thread
 
 PARTS: dict[str, Part] = {
-    module.PART.name: module.PART
-    for module in (table, attempts, figure, convex, equilibria, forecasters)
+    module.PART.name: module.PART for module in (table, attempts, figure, convex, equilibria)
 }
 """In the order of the page."""
 SETTINGS, SUMMARY, PAGE = "settings.json", "summary.json", "page.md"
@@ -75,25 +74,16 @@ class Study:
         Fewer and shorter runs.
     seed : int
         First seed.
-    logs : Path or None
-        Folder of forecast logs, for the forecasters.
     """
 
     folder: Path
     quick: bool = True
     seed: int = 0
-    logs: Path | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
         """What the results depend on; a folder holds those of one setting only."""
         return {"scale": "quick" if self.quick else "full", "seed": self.seed}
-
-    def part(self, name: str) -> Part:
-        """A part of this study."""
-        if name == "forecasters" and self.logs is not None:
-            return forecasters.part_with_logs(self.logs)
-        return PARTS[name]
 
     def claim(self, fresh: Sequence[str] = ()) -> None:
         """Make the folder this study's own; results of parts to be done ``fresh`` are dropped.
@@ -119,13 +109,13 @@ class Study:
 
     def run(self, names: Sequence[str], executor: Executor) -> None:
         """Run what is missing of these parts, but for those that are timed."""
-        for part in map(self.part, names):
+        for part in (PARTS[name] for name in names):
             if not part.timed:
                 self._run(part, executor)
 
     def run_timed(self, names: Sequence[str]) -> None:
         """Run what is missing of those parts that are timed, each in a process of its own."""
-        for part in map(self.part, names):
+        for part in (PARTS[name] for name in names):
             if part.timed:
                 # one at a time: runs beside each other would share caches and memory
                 with processes(1, part.prepare) as executor:
@@ -138,7 +128,7 @@ class Study:
     def revisions(self, name: str) -> list[str]:
         """The revision of the source behind every job of a part that is done."""
         known = Store(self.folder, name).load()
-        jobs = self.part(name).jobs(self.quick, self.seed)
+        jobs = PARTS[name].jobs(self.quick, self.seed)
         return [str(known[job.name][0]["revision"]) for job in jobs if job.name in known]
 
     def summary(self) -> dict[str, Any]:
@@ -148,18 +138,16 @@ class Study:
         for name in PARTS:
             finished = self._finished(name)
             if finished:
-                parts[name] = self.part(name).summarise(finished)
+                parts[name] = PARTS[name].summarise(finished)
                 rows += finished
         return {**self.settings, **about(rows), "parts": parts}
 
     def _finished(self, name: str) -> list[Row]:
         known = Store(self.folder, name).load()
-        wanted = self.part(name).jobs(self.quick, self.seed)
+        wanted = PARTS[name].jobs(self.quick, self.seed)
         if not all(job.name in known for job in wanted):
             return []
-        rows = [row for job in wanted for row in known.pop(job.name)]
-        # recorded streams stay in the summary when their logs are not at hand this time
-        return rows + [row for kept in known.values() for row in kept if row.get("recorded")]
+        return [row for job in wanted for row in known[job.name]]
 
 
 def broken(summary: Mapping[str, Any]) -> list[str]:

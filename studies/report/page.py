@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fullswap.report.style import figures
-from studies.report import convex, equilibria, figure, forecasters, recorded, search, table
+from studies.report import convex, equilibria, figure, search, table
 from studies.runs import write
 from studies.study import PAGE, SUMMARY, options
 
@@ -25,8 +25,6 @@ SECTIONS: dict[str, Any] = {
     "figure": figure,
     "convex": convex,
     "equilibria": equilibria,
-    "forecasters": forecasters,
-    "recorded": recorded,
 }
 """Prefix of placeholders ↦ what gives their values and the pictures beside them."""
 _PLACEHOLDER = re.compile(r"\{\{ (\w+)\.(\w+) \}\}")
@@ -72,10 +70,7 @@ def page_pictures(summary: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
 
 
 def _sections(summary: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    parts = dict(summary["parts"])
-    if any(stream["recorded"] for stream in parts.get("forecasters", {}).get("streams", ())):
-        parts["recorded"] = parts["forecasters"]
-    return [(prefix, SECTIONS[prefix], part) for prefix, part in parts.items()]
+    return [(prefix, SECTIONS[prefix], part) for prefix, part in summary["parts"].items()]
 
 
 def svg(draw: Callable[[], Any]) -> bytes:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binom, poisson
 
 import fullswap as fs
 from fullswap.checking.evidence import EvidenceRun, e_bh, evidence_of
-from studies.detection import FAMILIES, LEVEL, LINE, OURS, found, game_log, right_stream
-from studies.detectors import inputs_shift, monitor_alarms
+from naive.bets import FAMILIES, OURS
+from studies.detection import LEVEL, LINE, found, inputs_shift, monitor_alarms, right_stream
 from studies.miscalibrated import TABLE, sigmoid, stream
 
 SAFE = 0.999
@@ -150,6 +151,22 @@ def test_inputs_that_shift_ring_no_more_than_the_run_length_says():
 def test_inputs_that_shift_ring_no_more_than_the_run_length_says_in_long_runs():
     assert alarms_as_inputs_shift(10_000, 100, 50_000, 20) <= poisson.ppf(SAFE, 500)
     assert alarms_as_inputs_shift(100_000, 100, 20_000, 21) <= poisson.ppf(SAFE, 20)
+
+
+def game_log(events, each, rng):
+    """Games decided by the sign of a random walk; forecasts on the way, given where it stands.
+
+    Each is right: at time t the chance of ending above 0 is Φ(W_t/√(1 − t)). Games come one after
+    another, at different strengths at the start.
+    """
+    times = np.arange(each) / each
+    steps = rng.standard_normal((events, each)) / np.sqrt(each)
+    start = 0.5 * rng.standard_normal(events)
+    walk = start[:, None] + np.cumsum(steps, axis=1)
+    before = np.column_stack((start, walk[:, :-1]))
+    p = ndtr(before / np.sqrt(1 - times))
+    y = np.repeat((walk[:, -1] > 0).astype(float), each)
+    return y, p.ravel(), np.repeat(np.arange(events), each)
 
 
 def test_forecasts_of_one_event_count_once():

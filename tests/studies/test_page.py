@@ -20,14 +20,6 @@ def summary(request):
     return summary_of(request.param)
 
 
-def with_logs(summary):
-    """The summary of a study that had forecast logs too."""
-    found = copy.deepcopy(summary)
-    streams = found["parts"]["forecasters"]["streams"]
-    streams += [{**streams[0], "stream": f"log {k}", "recorded": True} for k in range(6)]
-    return found
-
-
 def test_the_page_in_the_documentation_is_what_its_summary_says():
     full = summary_of("full")
     assert full["scale"] == "full" and list(full["parts"]) == list(PARTS) and not broken(full)
@@ -35,28 +27,27 @@ def test_the_page_in_the_documentation_is_what_its_summary_says():
     drawn = page.page_pictures(full)
     first = {"before-after"}  # the picture that README opens with
     assert {path.stem for path in (DOCS / "figures").glob("*.svg")} - first == drawn.keys()
-    shown = (DOCS / "figures" / "forecasters-time.svg").read_bytes()
-    assert shown.count(b"<path") == page.svg(drawn["forecasters-time"]).count(b"<path")
+    shown = (DOCS / "figures" / "convex.svg").read_bytes()
+    assert shown.count(b"<path") == page.svg(drawn["convex"]).count(b"<path")
 
 
 def test_every_part_has_a_section():
-    assert page.SECTIONS.keys() == {*PARTS, "recorded"}
+    assert page.SECTIONS.keys() == PARTS.keys()
 
 
 def test_every_value_has_its_place_and_every_place_its_value(summary):
-    values = page.page_values(with_logs(summary))
+    values = page.page_values(summary)
     places = re.findall(r"\{\{ (\w+)\.(\w+) \}\}", page.TEMPLATE.read_text(encoding="utf-8"))
     assert {(prefix, name) for prefix in values for name in values[prefix]} == set(places)
 
 
 def test_nothing_is_left_open(summary):
-    for found in (summary, with_logs(summary)):
-        rendered = page.render(found)
-        assert "{{" not in rendered and "}}" not in rendered
-        assert not re.search(r"\b(nan|None|inf)\b", rendered)
-        linked = re.findall(r"\]\(figures/([\w-]+)\.svg\)", rendered)
-        assert sorted(linked) == sorted(page.page_pictures(found))
-        assert (">>>" in rendered) is False  # it would be run as an example
+    rendered = page.render(summary)
+    assert "{{" not in rendered and "}}" not in rendered
+    assert not re.search(r"\b(nan|None|inf)\b", rendered)
+    linked = re.findall(r"\]\(figures/([\w-]+)\.svg\)", rendered)
+    assert sorted(linked) == sorted(page.page_pictures(summary))
+    assert ">>>" not in rendered  # it would be run as an example
 
 
 def test_sections_of_parts_that_were_not_run_are_left_out(summary):
@@ -65,8 +56,6 @@ def test_sections_of_parts_that_were_not_run_are_left_out(summary):
         rendered = page.render(alone)
         assert re.findall(r"^Made with `python -m studies (\w+)", rendered, re.M) == [name]
         assert rendered.count("\n## ") == 2 and "About these runs" in rendered
-    assert "Recorded streams" not in page.render(summary)
-    assert "Recorded streams" in page.render(with_logs(summary))
 
 
 @pytest.mark.parametrize("template", ["{{ tabel.first }}", "## One\n{{ row.name }}"])
@@ -98,25 +87,6 @@ def test_tables_hold_what_was_measured(summary):
     assert len(rows_of(values["equilibria"]["rounds"])) == len(curves)
     share = parts["equilibria"]["largest_ratio"]
     assert values["equilibria"]["largest_share"] == f"{100 * share:.0f} %"
-    raw = parts["forecasters"]["streams"][1]["contenders"][0]
-    assert raw["contender"] == "raw model" and raw["calibration"] > 0.01
-    overconfident = rows_of(values["forecasters"]["calibration"])[1]
-    assert overconfident[2] == f"{1e4 * raw['calibration']:,.0f}"
-
-
-def test_contenders_that_are_not_installed_are_left_out(summary):
-    fewer = copy.deepcopy(summary)
-    for stream in fewer["parts"]["forecasters"]["streams"]:
-        stream["contenders"] = [s for s in stream["contenders"] if "frozen" not in s["contender"]]
-    header = page.page_values(fewer)["forecasters"]["brier"].splitlines()[0]
-    assert "Platt, frozen" not in header and "Platt, Newton" in header
-    page.page_pictures(fewer)["forecasters"]()
-
-
-def test_many_logs_make_several_pictures(summary):
-    drawn = page.page_pictures(with_logs(summary))
-    axes = [len(drawn[f"forecasters-recorded-{k}"]().axes) for k in (1, 2)]
-    assert axes == [10, 2]
 
 
 def test_regret_of_nothing_can_be_told_and_drawn(summary):
@@ -131,14 +101,11 @@ def test_regret_of_nothing_can_be_told_and_drawn(summary):
     for curve in parts["equilibria"]["sizes"]:
         for point in curve["points"]:
             point["seconds"] = 0.0
-    for stream in parts["forecasters"]["streams"]:
-        for score in stream["contenders"]:
-            score.update(calibration=0.0, noise=0.0, microseconds=0.0)
     for line in parts["figure"]["midpoint"]:
         line["regret"][-1] = 0.0
     assert not re.search(r"\b(nan|None|inf)\b", page.render(nothing))
     drawn = page.page_pictures(nothing)
-    for name in ("convex", "equilibria-seconds", "equilibria-rounds", "forecasters"):
+    for name in ("convex", "equilibria-seconds", "equilibria-rounds"):
         drawn[name]().savefig(io.BytesIO(), format="rgba", dpi=50)
 
 

@@ -27,8 +27,6 @@ def test_the_textbook_s_lemke_howson(shape, seed, high):
 def test_rivals_agree_on_hard_games(tables):
     for run in (rivals.linear_programme, rivals.lemke_howson):
         assert rivals.matrix_gap(*tables, run(*tables, 20.0).joint) <= 1e-6
-    found = rivals.regret_matching(*tables, 0.2 * np.ptp(tables[0]), 5.0)
-    assert found.joint.sum() == pytest.approx(1)
 
 
 def test_gambit_where_it_is_installed():

@@ -47,7 +47,7 @@ from fullswap.online.spec import MOST_CLASSES
 
 WHOLE_CLASSES = 4
 """Up to so many classes whole vectors are calibrated by default; beyond, their grids are coarse and
-class by class is better: see docs/classes-compared.md, ImageSegments."""
+class by class is better."""
 
 
 class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

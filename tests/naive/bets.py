@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import fullswap as fs
+from fullswap.checking.evidence import evidence_of
 from studies.miscalibrated import logit
 
 Vector = NDArray[np.float64]
@@ -40,6 +41,22 @@ def recalibrator(y: Vector, p: Vector, line: float) -> int:
     q = (1 - TRUST) * record.mean + TRUST * p
     wealth = np.cumsum(np.log(np.where(y > 0, q / p, (1 - q) / (1 - p))))
     return first(wealth >= np.log(line))
+
+
+def chosen(y: Vector, p: Vector, line: float) -> int:
+    """Events until the evidence of the library reaches the line; −1: never."""
+    evidence = evidence_of(y, p, checkpoints=len(y) + 2)
+    return first(evidence.history >= np.log10(line))
+
+
+OURS = "evidence, as it is"
+FAMILIES = {
+    OURS: chosen,
+    "lines in logits alone": lines,
+    "bins alone": bins,
+    "Recalibrator as the bet": recalibrator,
+}
+"""Who bets; the first is the library's choice."""
 
 
 def first(reached: NDArray[np.bool_]) -> int:
