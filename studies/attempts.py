@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fullswap.adversaries import search
 from studies.fits import significant
 from studies.problems import cases, problem
 from studies.runs import Job, Part, Row, number
+from studies.searching import search
 
 QUICK, FULL = (150, 20), (1_000, 150)
 """Rounds of a run, and runs of a search."""

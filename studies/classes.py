@@ -6,17 +6,15 @@ model lends the shares of the classes so far to those who need one.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import fullswap as fs
 from fullswap.base.protocols import Indices, Points, Vector
-from studies.report.compared import Texts, about, beside, blocks, command, means
+from studies.report.compared import Comparison, beside, blocks, command, means
 from studies.runs import Row, rows_where
 
 NAME = "classes"
@@ -212,17 +210,6 @@ def points(error: float, events: int) -> float:
     return 100 * float(np.sqrt(error / events))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    return command(NAME, arguments, __doc__, compare)
-
-
-def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
-    """Rows, and how to write them down."""
-    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
-    return measure(plan), partial(texts, said=about(NAME, asked), plan=plan)
-
-
 def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
     """Both tables."""
     parts = [
@@ -247,3 +234,8 @@ def _cells(own: dict[str, float]) -> tuple[str, ...]:
         f"{own['ece']:.1f}",
         f"{own['brier']:.4f}",
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(Comparison(NAME, Plan(), QUICK, measure, texts), arguments, __doc__)

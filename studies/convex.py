@@ -16,13 +16,15 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from fullswap.adversaries import ADVERSARIES, Adversary, all_adversaries, meet, search
-from fullswap.learners.multiscale import MOST_CELLS, default_cells
+from fullswap.adversaries import Adversary, meet
 from fullswap.losses import LossClass
 from fullswap.sets import Interval
 from fullswap.template import FullSwapLearner
+from studies.adversaries import ADVERSARIES, all_adversaries
 from studies.fits import exponent, significant
+from studies.multiscale import MOST_CELLS, MultiScaleRow, default_cells
 from studies.runs import Job, Part, Row, number, rows_where
+from studies.searching import search
 
 LINE, LOSSES = Interval(0.0, 1.0), LossClass(1.0, convex=True)
 NET, BINS = "row 1", "convex"
@@ -96,7 +98,7 @@ def make_learner(learner: str, horizon: int, factor: float = 1.0) -> FullSwapLea
     if learner == NET:
         return FullSwapLearner(LINE, LOSSES, horizon, row="lipschitz", learner="hedge")
     cells = min(max(default_cells(horizon) / factor, 2.0), float(MOST_CELLS))
-    return FullSwapLearner(LINE, LOSSES, horizon, row="convex", mesh=1 / cells)
+    return FullSwapLearner(LINE, LOSSES, horizon, row=MultiScaleRow(), mesh=1 / cells)
 
 
 def grow(study: str, learner: str, horizon: int, seed: int, factor: float = 1.0) -> list[Row]:

@@ -9,10 +9,9 @@ whether the more probable outcome failed to happen.
 
 from __future__ import annotations
 
-import argparse
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 import fullswap as fs
 from fullswap.checking.evidence import Evidence, evidence_of
 from studies.miscalibrated import SPREAD, TABLE, forecasts, logit, sigmoid, stream
-from studies.report.compared import Texts, about, command
+from studies.report.compared import Comparison, command
 from studies.report.text import bold, table
 from studies.runs import Row, number, rows_where
 
@@ -291,18 +290,6 @@ SITUATIONS: dict[str, Callable[[int, int, np.random.Generator], tuple[Vector, Ve
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    return command(NAME, arguments, __doc__, compare)
-
-
-def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
-    """Rows, and how to write them down."""
-    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
-    said = f"{about(NAME, asked)} Detectors of river {version('river')}. ± is one standard error."
-    return measure(plan), partial(texts, said=said, plan=plan)
-
-
 def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
     """A table for each part, with how it was measured."""
     looks, one_look, seen = (
@@ -314,7 +301,7 @@ def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
     )
     about_looks = f"\n\n{plan.look_runs:,} runs of {plan.look_events:,} events."
     return {
-        f"{NAME}-about": said,
+        f"{NAME}-about": f"{said} Detectors of river {version('river')}. ± is one standard error.",
         f"{NAME}-looking_often": often + about_looks,
         f"{NAME}-power": _power_table(one_look, plan),
         f"{NAME}-watching": _watching_table(seen, plan),
@@ -371,3 +358,8 @@ def _watching_table(rows: Sequence[Row], plan: Plan) -> str:
         + f"\n\n{plan.detector_runs} runs. Inputs shift half way through {plan.inputs_events:,} "
         f"events; the other changes come after {plan.change:,}, and {plan.after:,} follow."
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(Comparison(NAME, Plan(), QUICK, measure, texts), arguments, __doc__)

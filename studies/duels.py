@@ -183,7 +183,7 @@ def duel(rules: Rules, adversary: Adversary, events: int, seed: int) -> Duel:
     return Duel(points, masses[: len(points)], ones[: len(points)], outcomes, weights)
 
 
-@njit(cache=True)
+@njit
 def crossing(points, recommended, hint):
     """(left, right, share of left): the crossing that is found from the hint on."""
     last = points.shape[0] - 1
@@ -214,7 +214,7 @@ def crossing(points, recommended, hint):
     return low, high, below / (above + below) if above + below > 0 else 1.0
 
 
-@njit(cache=True)
+@njit
 def _tour(points, evenness, down, cool, warm, low, high, begin, end):
     """Left point of every cell in order, and the mass of forecasts at which its visit ends."""
     cells = points.shape[0] - 1
@@ -239,7 +239,7 @@ def _tour(points, evenness, down, cool, warm, low, high, begin, end):
     return order[:count], ends[:count]
 
 
-@njit(cache=True)
+@njit
 def _poorest(points, masses):
     """The cell with the least mass for its variance."""
     best, least = 0, np.inf
@@ -251,14 +251,14 @@ def _poorest(points, masses):
     return best
 
 
-@njit(cache=True)
+@njit
 def _error_after(points, masses, ones, i, g, y):
     """Share of point i in the calibration error once it has learnt y."""
     total, happened = masses[i] + g, ones[i] + g * y
     return total * (points[i] - happened / total) ** 2
 
 
-@njit(cache=True)
+@njit
 def _duel(
     grids, first, starts, realised, late, shared, hint, how, source, luck, outcomes, weights
 ):  # fmt: skip

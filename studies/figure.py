@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from fullswap.adversaries import ADVERSARIES, all_adversaries, meet, search
+from fullswap.adversaries import meet
 from fullswap.adversaries.base import Adversary
 from fullswap.adversaries.outcomes import middle_of_cell
 from fullswap.adversaries.parameters import Number
 from fullswap.metrics import discretised_calibration_error, discretised_swap_regret
 from fullswap.metrics.tally import Tally
 from fullswap.template.plan import plan
+from studies.adversaries import ADVERSARIES, all_adversaries
 from studies.approaches import (
     APPROACHES,
     LINE,
@@ -42,6 +43,7 @@ from studies.approaches import (
 from studies.fits import SMALLEST, significant
 from studies.fits import exponent as fitted_exponent
 from studies.runs import Job, Part, Row, Value, rows_where
+from studies.searching import search
 
 QUICK_HORIZONS, FULL_HORIZONS = (300, 2_000), (1_000, 10_000, 100_000)
 QUICK_EXPONENTS = (0.0, 1 / 5, 1 / 4, 1 / 3, 0.45)

@@ -6,17 +6,15 @@ are listed for every event from the largest to the smallest; everybody is not am
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import fullswap as fs
 from fullswap.base.protocols import Indices, Vector
-from studies.report.compared import Texts, about, beside, blocks, command, means
+from studies.report.compared import Comparison, beside, blocks, command, means
 from studies.runs import Row, rows_where
 
 NAME = "groups"
@@ -188,17 +186,6 @@ def errors(stream: GroupStream, said: Vector, happened: Vector) -> tuple[Vector,
     return 100 * np.sqrt(off / total), 100 * np.sqrt(noise / total), beyond
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    return command(NAME, arguments, __doc__, compare)
-
-
-def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
-    """Rows, and how to write them down."""
-    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
-    return measure(plan), partial(texts, said=about(NAME, asked), plan=plan)
-
-
 def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
     """Both tables."""
     parts = [
@@ -219,3 +206,8 @@ def _cells(own: dict[str, float]) -> tuple[str, str, str]:
         beside(own["worst"], own["worst_noise"]),
         f"{own['brier']:.4f}",
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(Comparison(NAME, Plan(), QUICK, measure, texts), arguments, __doc__)

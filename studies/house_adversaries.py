@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import fullswap as fs
-from fullswap.adversaries import all_adversaries
 from fullswap.base.protocols import Mixture
 from fullswap.losses import LossClass
 from fullswap.sets import Interval
+from studies.adversaries import all_adversaries
 
 MOST_EVENTS = 10_000
 """More would take minutes: they run in Python."""

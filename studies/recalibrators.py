@@ -8,11 +8,10 @@ ever made twice. The adversary sees the mean of a forecast before it chooses, bu
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -21,7 +20,7 @@ import numpy as np
 import fullswap as fs
 from fullswap.base.protocols import Vector
 from fullswap.metrics import DistinctForecastsWarning, brier_score, l2_calibration_error, log_loss
-from studies.report.compared import Scores, Texts, about, command, means
+from studies.report.compared import Comparison, Scores, command, means
 from studies.report.text import table
 from studies.runs import Row
 
@@ -255,17 +254,6 @@ def _scored(forecasts: Vector, outcomes: Vector) -> Row:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    return command(NAME, arguments, __doc__, compare)
-
-
-def compare(asked: argparse.Namespace) -> tuple[Iterable[Row], Texts]:
-    """Rows, and how to write them down."""
-    plan = replace(QUICK if asked.quick else Plan(), seed=asked.seed)
-    return measure(plan), partial(texts, said=about(NAME, asked), plan=plan)
-
-
 def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
     """All tables, each below what it shows."""
     found = means(rows, ("calibration", "noise", "brier", "log_loss", "first_brier"))
@@ -306,3 +294,8 @@ def _table(
         for stream, own in found.items()
     ]
     return table(("stream", "model itself", *OTHERS), lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return command(Comparison(NAME, Plan(), QUICK, measure, texts), arguments, __doc__)

@@ -13,10 +13,10 @@ from multiprocessing.connection import Connection
 from time import process_time
 
 import numpy as np
+from numba import njit
 
 from fullswap.base.protocols import Points, Vector
 from fullswap.games.lp import ANY, best_equilibrium, check_size
-from fullswap.kernels.compiling import kernel
 from studies.baselines import MOST_BYTES, Found
 
 _TIE = 1e-10
@@ -71,7 +71,7 @@ def _read(tableau: Points, basis: Vector, start: int, count: int) -> Vector:
     return played / played.sum()
 
 
-@kernel
+@njit
 def _pivots(first, second, basis1, basis2, n, m, state, most):
     """Columns of the first tableau: y (m), slacks of rows (n); of the second: x (n), slacks (m)."""
     for _ in range(most):

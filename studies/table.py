@@ -12,9 +12,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from fullswap.adversaries import all_adversaries, meet
+from fullswap.adversaries import meet
 from fullswap.template import FullSwapLearner
 from fullswap.theorems import THEOREMS
+from studies.adversaries import all_adversaries
 from studies.descent import Descent
 from studies.fits import exponent, significant
 from studies.problems import cases, problem

@@ -33,7 +33,7 @@ def largest_error(rules: Rules, events: int) -> float:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit
 def _lifted(grids, first, starts, masses, ones, depth, level, hint):
     """On the grid that is due at this depth, where every event has weight 1."""
     while level + 1 < starts.shape[0] and depth >= starts[level + 1]:
@@ -49,7 +49,7 @@ def _lifted(grids, first, starts, masses, ones, depth, level, hint):
     return level, hint
 
 
-@njit(cache=True)
+@njit
 def _value(grids, first, starts, realised, masses, ones, depth, level, hint):
     points = grids[first[level] : first[level + 1]]
     if depth == masses.shape[0] - 1:

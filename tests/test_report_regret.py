@@ -21,7 +21,7 @@ def played():
     disc = fs.sets.Ball([0.0, 0.0], 0.5)
     losses = fs.LossClass(lipschitz=1.0, concave=True)
     learner = fs.FullSwapLearner(disc, losses, horizon=200)
-    adversary = fs.adversaries.ADVERSARIES["sweep"](disc, losses, seed=0)
+    adversary = fs.adversaries.ADVERSARIES["drift"](disc, losses, seed=0)
     return fs.simulate(learner, adversary, 200, progress=False), learner.certificate()
 
 

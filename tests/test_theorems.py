@@ -13,11 +13,12 @@ import pytest
 
 import naive
 from fullswap import sets
-from fullswap.adversaries import all_adversaries, search
 from fullswap.losses import LossClass, quadratic_rows
 from fullswap.play import simulate
 from fullswap.template import FullSwapLearner
 from fullswap.theorems import THEOREMS
+from studies.adversaries import all_adversaries
+from studies.searching import search
 
 LONG = 20_000
 

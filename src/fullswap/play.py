@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fullswap.adversaries.searching import Learning
+from fullswap.adversaries.catalogue import Learning
 from fullswap.base import checks
 from fullswap.base.progress import Progress
 from fullswap.base.protocols import Loss, Mixture

@@ -6,8 +6,10 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from studies.report.markers import replace_between
 from studies.report.text import bold, listed, table
@@ -15,8 +17,21 @@ from studies.runs import Row, number, provenance, rows_where, to_csv, write
 
 Scores = dict[str, dict[str, float]]
 """Contender ↦ column ↦ mean over runs."""
-Texts = Callable[[list[Row]], Mapping[str, str]]
-"""Rows ↦ for each marker of a page what belongs there."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is measured with how much effort, and what a page shows of it.
+
+    ``texts`` gives, of rows, how they were measured, and the plan, what belongs between each pair
+    of markers. Plans have a ``seed``; they and ``measure`` are a module's own.
+    """
+
+    name: str
+    plan: Any
+    quick: Any
+    measure: Callable[[Any], Iterable[Row]]
+    texts: Callable[[list[Row], str, Any], Mapping[str, str]]
 
 
 def means(rows: Sequence[Row], columns: Iterable[str]) -> dict[str, Scores]:
@@ -60,27 +75,23 @@ def blocks(
     return table(("stream", "method", *heads), lines)
 
 
-def command(
-    name: str,
-    arguments: Sequence[str] | None,
-    description: str | None,
-    compare: Callable[[argparse.Namespace], tuple[Iterable[Row], Texts]],
-) -> int:
+def command(found: Comparison, arguments: Sequence[str] | None, description: str | None) -> int:
     """Measure, print, write; 1 if it cannot be done."""
+    name = found.name
     parser = argparse.ArgumentParser(f"python -m studies {name}", description=description)
     parser.add_argument("--quick", action="store_true", help="few short runs, to see that it works")
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--out", type=Path, help=f"folder for {name}.csv; results/{name}")
     parser.add_argument("--page", type=Path, help="file with the markers, to be rewritten")
     asked = parser.parse_args(arguments)
+    plan = replace(found.quick if asked.quick else found.plan, seed=asked.seed)
     began, rows = time.monotonic(), []
     try:
-        measured, texts = compare(asked)
-        for row in measured:
+        for row in found.measure(plan):
             rows.append(row)
             print(f"{time.monotonic() - began:5.0f} s  {row}", file=sys.stderr)
         write((asked.out or Path("results") / name) / f"{name}.csv", to_csv(rows))
-        contents = texts(rows)
+        contents = found.texts(rows, _about(name, asked), plan)
         print("\n\n".join(contents.values()))
         if asked.page is not None:
             page = asked.page.read_text(encoding="utf-8")
@@ -93,7 +104,7 @@ def command(
     return 0
 
 
-def about(name: str, asked: argparse.Namespace) -> str:
+def _about(name: str, asked: argparse.Namespace) -> str:
     """How it was measured."""
     made = provenance()
     versions = listed((str(made[key]) for key in ("python", "numpy", "numba")), ", ")

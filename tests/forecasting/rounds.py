@@ -13,11 +13,11 @@ from collections import defaultdict
 
 import numpy as np
 
-from fullswap.adversaries import ADVERSARIES
 from fullswap.adversaries.parameters import Choice
 from fullswap.base.protocols import Mixture
 from fullswap.losses import LossClass
 from fullswap.sets import Interval
+from studies.adversaries import ADVERSARIES
 
 SQUARED, UNIT = LossClass.squared(1.0), Interval(0.0, 1.0)
 OBLIVIOUS = {"midpoint", "drift", "switching", "sweep", "blocks", "convex_lipschitz", "scripted"}

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullswap.adversaries import ADVERSARIES, meet, search
+from fullswap.adversaries import meet
 from fullswap.losses import Quadratic
 from fullswap.metrics import discretised_swap_regret
 from fullswap.play import simulate
 from fullswap.template import FullSwapLearner
 from studies import figure
+from studies.adversaries import ADVERSARIES
 from studies.approaches import (
     APPROACHES,
     LINE,
@@ -31,6 +32,7 @@ from studies.approaches import (
     rounding_guarantees,
 )
 from studies.runs import from_csv, to_csv
+from studies.searching import search
 
 chances = st.floats(0.0, 1.0)
 TWO = (Quadratic([0.0]), Quadratic([1.0]))

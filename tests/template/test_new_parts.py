@@ -207,14 +207,11 @@ REQUESTS = {
     "box": (Box([0, 0], [1, 2]), STEEP, {"learner": "matching"}),
     "simplex": (Simplex(2), LossClass.squared(2**0.5), {}),
     "disc": (Ball([0.0, 0.0], 1.0), LossClass(1.0, concave=True), {}),
-    "bins": (Interval(0, 1), LossClass(1.0, convex=True), {"row": "convex"}),
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "horizon"),
-    [(name, 400) for name in REQUESTS] + [(name, None) for name in REQUESTS if name != "bins"],
-)
+@pytest.mark.parametrize("horizon", [400, None])
+@pytest.mark.parametrize("name", REQUESTS)
 def test_plans_are_data(name, horizon, monkeypatch):
     action_set, promised, options = REQUESTS[name]
     chosen = plan(action_set, promised, horizon, **options)

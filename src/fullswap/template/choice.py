@@ -67,8 +67,6 @@ class Row(ABC):
     """How points of the set become mixtures of grid points: "nearest", "barycentric" or None."""
     linearised: ClassVar[bool] = False
     """Whether deviations go to grid points alone, so that losses are linear between them."""
-    on_request: ClassVar[bool] = False
-    """Whether it is considered only where it is asked for."""
     has_learners: ClassVar[bool] = True
     """Whether it is played by sub-learners at the grid points."""
     moving: ClassVar[bool] = False

@@ -39,19 +39,15 @@ class FullSwapLearner:
         Number of rounds T; None if unknown (grids are then refined as rounds go by).
     row : str, Row or None
         A row of the table, a key of ``fullswap.theorems.THEOREMS``. By default the applicable
-        row with the smallest bound. Or "convex" (d = 1, convex losses, known horizon):
-        multi-scale binning, Õ(√T) with large constants, on request only. Beyond about 130,000
-        rounds γ stays at 1/512, and L·D·T/256, a part of the bound, outgrows √T. Or "tree"
-        (convex losses), whose points move and whose bound does not know the dimension: taken by
-        itself where that is the smallest, mostly in many dimensions.
+        row with the smallest bound. Or "tree" (convex losses), whose points move and whose bound
+        does not know the dimension: taken by itself where that is the smallest, mostly in many
+        dimensions.
     mesh : float or None
-        Spacing of the grid. By default the one that minimises the bound; for "convex", γ·D with
-        γ near 1/(2√T), for small measured regret.
+        Spacing of the grid. By default the one that minimises the bound.
     learner : str, SubLearner or None
         Sub-learner: "hedge", "gradient" or "matching", or one of one's own.
     rule : str or None
-        "crossing" (d = 1, convex losses) or "stationary"; for "convex", which game is played:
-        "coarsest", "all scales" or "highs" (all scales, solved by HiGHS).
+        "crossing" (d = 1, convex losses) or "stationary".
     actions : sequence of float or None
         In d = 1, the only points that may be played; regret is then against maps into them
         (the discretised case).

@@ -13,11 +13,10 @@ from fullswap.learners import SUB_LEARNERS, SubLearner
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
 from fullswap.template.choice import SHOWN_ROUNDS, Plan, Request, Row
-from fullswap.template.convex import MultiScaleRow
 from fullswap.template.rows import TABLE
 from fullswap.template.tree import TreeRow
 
-ROWS: tuple[Row, ...] = (*TABLE, MultiScaleRow(), TreeRow())
+ROWS: tuple[Row, ...] = (*TABLE, TreeRow())
 """A new row is one file, and one entry here to be known by name."""
 
 
@@ -66,8 +65,6 @@ def plan(
     best = min(
         range(len(plans)), key=lambda i: (bounds[i], order[i].moving, -order.index(order[i]))
     )
-    if plans[best].kind.on_request:
-        return plans[best]
     considered = tuple((p.row, p.learner, b) for p, b in zip(plans, bounds, strict=True))
     return replace(plans[best], considered=considered)
 
@@ -110,7 +107,7 @@ def _check(request: Request, row: Row | None) -> None:
 def _plans(
     request: Request, row: Row | None, learners: tuple[SubLearner, ...], asked: bool
 ) -> Iterator[Plan]:
-    rows = [row] if row is not None else [known for known in ROWS if not known.on_request]
+    rows = ROWS if row is None else (row,)
     considered = [learner for learner in learners if asked or not learner.on_request]
     for candidate in rows:
         if not candidate.applies(request):

@@ -19,7 +19,6 @@ from fullswap.theorems.lateness import LATENESS
 from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
 from fullswap.theorems.means import MEANS
-from fullswap.theorems.multiscale import MULTISCALE
 from fullswap.theorems.nets import NETS
 from fullswap.theorems.premises import Constants, Geometry
 from fullswap.theorems.recalibration import RECALIBRATION
@@ -28,7 +27,6 @@ from fullswap.theorems.tree import TREES
 
 LEDGER: dict[str, Result[Any]] = by_name(
     ROWS,
-    MULTISCALE,
     NETS,
     TREES,
     LEARNING,

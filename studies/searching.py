@@ -1,75 +1,19 @@
-"""All adversaries by name, and the search for the worst of them.
-
-The searching adversary: restarts, then hill-climbing, over all adversaries and settings.
-"""
+"""A search for the adversary that comes nearest to a guarantee."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from fullswap.adversaries import outcomes, shapes
-from fullswap.adversaries.base import Adversary
-from fullswap.adversaries.greedy import Greedy
-from fullswap.adversaries.makers import kinds
-from fullswap.adversaries.parameters import Choice
-from fullswap.base import checks
-from fullswap.base.protocols import Loss, Mixture
+from fullswap.adversaries import kinds, meet
+from fullswap.adversaries.catalogue import Learning
 from fullswap.certificates import Certificate
 from fullswap.losses import LossClass
 from fullswap.sets import ConvexSetBase
-
-ADVERSARIES: dict[str, type[Adversary]] = {
-    kind.name: kind
-    for kind in (
-        outcomes.Midpoint, shapes.MeanAware, Greedy, outcomes.Drift, outcomes.Switching,
-        outcomes.EarlyStop, outcomes.SignPreservation, outcomes.OneBin, shapes.Sweep,
-        shapes.Blocks, shapes.ConvexLipschitz, outcomes.Boundary, outcomes.Scripted,
-    )
-}  # fmt: skip
-"""Name ↦ class."""
-
-
-def all_adversaries(
-    action_set: ConvexSetBase,
-    loss_class: LossClass,
-    seed: int = 0,
-    *,
-    kind: str = "auto",
-    rounds: int | None = None,
-) -> Iterator[Adversary]:
-    """One of each; those that come in several styles take turns with the seed.
-
-    ``rounds`` stretches whatever is periodic over the run.
-
-    Examples
-    --------
-    >>> from fullswap.sets import Interval
-    >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
-    13
-    """
-    for adversary in ADVERSARIES.values():
-        settings: dict[str, Any] = {
-            name: parameter.options[seed % len(parameter.options)]
-            for name, parameter in adversary.parameters.items()
-            if isinstance(parameter, Choice)
-        }
-        if rounds is not None and "period" in adversary.parameters:
-            settings["period"] = max(rounds, 2)
-        yield adversary(action_set, loss_class, seed, kind=kind, **settings)
-
-
-class Learning(Protocol):
-    """What a run needs of a learner."""
-
-    def play(self) -> Mixture:
-        """The mixture of this round."""
-
-    def observe(self, loss: Loss) -> None:
-        """Learn from the loss."""
+from studies.adversaries import ADVERSARIES
 
 
 class CertifiedLearner(Learning, Protocol):
@@ -118,8 +62,6 @@ def search(
     >>> worst.tried, worst.first <= worst.ratio <= 1
     (4, True)
     """
-    checks.whole("rounds", rounds, 1)
-    checks.whole("budget", budget, 1)
     rng = np.random.default_rng(seed)
     names = [str(name) for name in rng.permutation(list(ADVERSARIES))]
     allowed = kinds(loss_class)
@@ -141,15 +83,6 @@ def search(
             best = SearchResult(ratio, name, parameters, measured, guaranteed, tried, first)
     assert best is not None
     return SearchResult(**{**vars(best), "tried": budget})
-
-
-def meet(learner: Learning, adversary: Any, rounds: int) -> None:
-    """All rounds of a run of which nothing is kept but what the learner knows.
-
-    ``fullswap.play.simulate`` plays the same and gives the record.
-    """
-    for t in range(rounds):
-        learner.observe(adversary.choose(learner.play(), t))
 
 
 def _run(learner: CertifiedLearner, adversary: Any, rounds: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The greedy adversary, the search, and what is refused."""
+"""The greedy adversary, parameters, and what is refused."""
 
 import math
 
@@ -16,13 +16,11 @@ from fullswap.adversaries import (
     Scripted,
     Switching,
     kinds,
-    search,
 )
 from fullswap.base.protocols import Mixture
 from fullswap.losses import LossClass, QuadraticFamily
 from fullswap.metrics.regret import report
 from fullswap.metrics.tally import Tally
-from fullswap.template import FullSwapLearner
 
 # --- greedy -----------------------------------------------------------------------------------
 
@@ -83,51 +81,7 @@ def test_greedy_with_functions_is_right_up_to_its_probes(class_name):
         held[:, chosen] += weights
 
 
-# --- the search -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("set_name", "class_name"), [("interval", "squared"), ("ball", "concave")])
-def test_search_reports_a_run_that_can_be_repeated(set_name, class_name):
-    action_set = SETS[set_name]
-    promised = loss_classes(action_set)[class_name]
-
-    def make():
-        return FullSwapLearner(action_set, promised, 80)
-
-    short = search(make, action_set, promised, rounds=80, budget=1, seed=2)
-    found = search(make, action_set, promised, rounds=80, budget=32, seed=2)
-    assert (short.tried, found.tried) == (1, 32)
-    assert short.ratio == short.first == found.first
-    assert found.first < found.ratio <= 1  # thirty more runs find something worse than the first
-    assert found.ratio == found.measured / found.guaranteed
-    assert found == search(make, action_set, promised, rounds=80, budget=32, seed=2)
-    assert set(found.parameters) == {"seed", "kind", *ADVERSARIES[found.adversary].parameters}
-    learner = make()
-    adversary = ADVERSARIES[found.adversary](action_set, promised, **found.parameters)
-    for t in range(80):
-        learner.observe(adversary.choose(learner.play(), t))
-    certificate = learner.certificate()
-    assert (certificate.measured, certificate.guaranteed) == (found.measured, found.guaranteed)
-
-
-def test_hill_climbing_improves_on_the_restarts():
-    action_set, promised = SETS["interval"], loss_classes(SETS["interval"])["squared"]
-
-    def make():
-        return FullSwapLearner(action_set, promised, 60)
-
-    defaults = max(measure(make(), made(action_set, promised), 60) for made in ADVERSARIES.values())
-    # 13 runs with defaults, 7 with random settings, 20 climb
-    best = [search(make, action_set, promised, 60, budget=40, seed=seed).ratio for seed in (0, 1)]
-    assert min(best) >= defaults
-    assert max(best) > defaults
-
-
-def measure(learner, adversary, rounds):
-    for t in range(rounds):
-        learner.observe(adversary.choose(learner.play(), t))
-    certificate = learner.certificate()
-    return certificate.measured / certificate.guaranteed
+# --- parameters -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ADVERSARIES)
@@ -169,7 +123,7 @@ def test_bad_parameters(made, parameters, message):
         made(LINE, SQUARED, **parameters)
 
 
-def test_bad_sets_classes_centres_and_budgets():
+def test_bad_sets_classes_and_centres():
     with pytest.raises(ValueError, match="action_set must be a set"):
         Losses([0, 1], SQUARED)
     with pytest.raises(ValueError, match="loss_class must be a LossClass"):
@@ -185,27 +139,6 @@ def test_bad_sets_classes_centres_and_budgets():
         Losses(SETS["ball"], LossClass(1.1, 2.0))
     with pytest.raises(ValueError, match="lipschitz must .* with strong_convexity 1"):
         Losses(SETS["functions"], LossClass(0.65 * _DISC.diameter, 1.0))
-
-    def make():
-        return FullSwapLearner(LINE, SQUARED, 10)
-
-    for name, bad in [("rounds", 0), ("rounds", 2.5), ("budget", 0), ("budget", True)]:
-        given_ = {"rounds": 10, "budget": 2, name: bad}
-        with pytest.raises(ValueError, match=f"{name} must be a whole number >= 1, got {bad}"):
-            search(make, LINE, SQUARED, **given_)
-
-
-def test_search_refuses_losses_outside_the_learners_promise():
-    narrow = LossClass(SQUARED.lipschitz / 2, 1.0, 2.0)
-
-    def make():
-        return FullSwapLearner(LINE, narrow, 10)
-
-    with (
-        pytest.warns(UserWarning, match="breaks what its class promises"),
-        pytest.raises(ValueError, match="same loss_class"),
-    ):
-        search(make, LINE, SQUARED, rounds=10, budget=1)
 
 
 def test_descriptions_name_what_was_set():

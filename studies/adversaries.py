@@ -1,15 +1,24 @@
-"""Adversaries that use more of the set than two ends of a segment."""
+"""Adversaries that use more of the set than two ends of a segment, and all that studies meet."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from fullswap.adversaries.base import Adversary
-from fullswap.adversaries.outcomes import _LENGTH, _MESH, _PERIOD, middle_of_cell
+from fullswap import adversaries
+from fullswap.adversaries import Adversary
+from fullswap.adversaries.outcomes import middle_of_cell
 from fullswap.adversaries.parameters import Choice, Number
 from fullswap.base.protocols import Loss, Mixture, Vector
+from fullswap.losses import LossClass
+from fullswap.sets import ConvexSetBase
+
+_MESH = Number(0.1, 0.001, 1.0, log=True)
+_LENGTH = Number(100, 1, 10**9, log=True, whole=True)
+_PERIOD = Number(1000, 2, 10**9, log=True, whole=True)
 
 
 class MeanAware(Adversary):
@@ -127,3 +136,44 @@ class Blocks(Adversary):
 def circle(basis: Vector, angle: float) -> Vector:
     """cos(angle)·e₁ + sin(angle)·e₂ of an orthonormal basis (A, d), d ≥ 2."""
     return math.cos(angle) * basis[:, 0] + math.sin(angle) * basis[:, 1]
+
+
+ADVERSARIES: dict[str, type[Adversary]] = {
+    kind.name: kind
+    for kind in (
+        adversaries.Midpoint, MeanAware, adversaries.Greedy, adversaries.Drift,
+        adversaries.Switching, adversaries.EarlyStop, adversaries.SignPreservation,
+        adversaries.OneBin, Sweep, Blocks, ConvexLipschitz, adversaries.Boundary,
+        adversaries.Scripted,
+    )
+}  # fmt: skip
+"""Name ↦ class: those of the package, and the four above."""
+
+
+def all_adversaries(
+    action_set: ConvexSetBase,
+    loss_class: LossClass,
+    seed: int = 0,
+    *,
+    kind: str = "auto",
+    rounds: int | None = None,
+) -> Iterator[Adversary]:
+    """One of each; those that come in several styles take turns with the seed.
+
+    ``rounds`` stretches whatever is periodic over the run.
+
+    Examples
+    --------
+    >>> from fullswap.sets import Interval
+    >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
+    13
+    """
+    for adversary in ADVERSARIES.values():
+        settings: dict[str, Any] = {
+            name: parameter.options[seed % len(parameter.options)]
+            for name, parameter in adversary.parameters.items()
+            if isinstance(parameter, Choice)
+        }
+        if rounds is not None and "period" in adversary.parameters:
+            settings["period"] = max(rounds, 2)
+        yield adversary(action_set, loss_class, seed, kind=kind, **settings)
