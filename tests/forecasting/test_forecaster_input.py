@@ -8,7 +8,7 @@ import pytest
 
 from contract.makers import described
 from fullswap.base import checks
-from fullswap.forecasting import Forecaster, Recalibrator
+from fullswap.forecasting import Bank, Forecaster, MulticlassForecaster, Recalibrator
 from fullswap.forecasting.base import FIELDS
 from fullswap.forecasting.state import pack, unpack
 from fullswap.grids.steps import steps_of
@@ -181,6 +181,19 @@ def test_a_changed_digit_is_noticed():
         changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
         with pytest.raises(ValueError, match="text must"):
             Forecaster.from_json(changed)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("reader", [Forecaster, MulticlassForecaster, Recalibrator, Bank])
+def test_states_of_earlier_versions_are_refused_with_their_number(reader, version):
+    text = json.dumps({**json.loads(saved()), "version": version})
+    for form in (text, text.encode()):
+        with pytest.raises(ValueError) as error:
+            reader.from_json(form)
+        message = str(error.value)
+        assert f"state version 3, got {version}" in message
+        assert "states of earlier versions cannot be read" in message
+        assert "run()" in message, "says what to do"
 
 
 def test_newer_versions_and_other_kinds_are_told_apart():

@@ -15,7 +15,6 @@ from fullswap import Bank, Forecaster, Recalibrator
 from fullswap.certificates import EVERYBODY
 from fullswap.forecasting import expert_specs
 from fullswap.forecasting.groups import FIRST_ROOM
-from fullswap.forecasting.stores import MemoryStore
 from fullswap.kernels.columns import LEARNT
 
 NAMES = ("north", "south", "night")
@@ -327,38 +326,21 @@ def test_forecasts_that_wait_while_room_is_made_are_learnt():
     assert state_of(copy) == state_of(grown)
 
 
-def test_streams_of_a_bank_share_their_groups_and_stores_keep_them():
+def test_streams_of_a_bank_share_their_groups_and_saved_banks_keep_them(tmp_path):
     p, y, _ = stream(300)
     names, keys = coming(300, 2), np.random.default_rng(1).integers(0, 4, 300)
-    bank, store = Bank(Recalibrator(groups="open", seed=5)), MemoryStore()
+    bank, path = Bank(Recalibrator(groups="open", seed=5)), tmp_path / "bank.json"
     bank.run(keys[:80], p[:80], y[:80], groups=names[:80])
     first = bank.spec.groups
     tickets = bank.predict([1, 2], [0.3, 0.4], groups=[["a"], ["b", "c"]])
-    bank.save(store)
-    again = Bank.load(store)
+    bank.save(path)
+    again = Bank.load(path)
     for own in (bank, again):
         own.run(keys[80:], p[80:], y[80:], groups=names[80:])
         own.update(tickets, [1, 0])
     assert bank.spec.groups > first and bank.groups == again.groups
     assert again.to_json() == bank.to_json() == Bank.from_json(bank.to_json()).to_json()
     assert {bank[key].groups for key in bank} == {bank.groups}
-    # of a part of the streams alone, whose room grows: the others are widened when they are read
-    small, other = Bank(Recalibrator(groups="open", seed=5)), MemoryStore()
-    small.run([0, 1], [0.2, 0.3], [1, 0], groups=[["x"], []])
-    small.predict([1], [0.3], groups=[["x"]])
-    small.save(other)
-    part = Bank.load(other, keys=[0])
-    part.run([0] * 40, [0.2] * 40, [1] * 40, groups=[f"n{k}" for k in range(40)])
-    part.save(other)
-    whole = Bank.load(other)
-    assert whole.spec.groups == 64 and whole.groups[:2] == ("x", "n0")
-    assert whole[1].rounds == 1 and whole.certificates()[0].rounds == 41
-    whole.update(whole.pending, [1])
-    assert whole[1].certificate(group="x").rounds == 1
-    stranger = Bank(Recalibrator(groups="open", seed=5))
-    stranger.run([0], [0.2], [1], groups=["y"])
-    with pytest.raises(ValueError, match="other groups"):
-        stranger.save(other)
 
 
 def test_a_frame_names_columns_whose_values_are_groups():

@@ -12,21 +12,14 @@ from fullswap.forecasting.multiclass import MulticlassForecaster
 from fullswap.forecasting.protocol import OnlineForecasting
 from fullswap.forecasting.recalibrator import Recalibrator
 from fullswap.forecasting.running import Answers
-from fullswap.forecasting.sqlite_store import SQLiteStore
-from fullswap.forecasting.stores import FileStore, MemoryStore, Store, StoredStream
 from fullswap.online.tickets import Forecast
 
 __all__ = [
     "Answers",
     "Bank",
-    "FileStore",
     "Forecast",
     "Forecaster",
-    "MemoryStore",
     "MulticlassForecaster",
     "OnlineForecasting",
     "Recalibrator",
-    "SQLiteStore",
-    "Store",
-    "StoredStream",
 ]

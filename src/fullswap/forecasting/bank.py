@@ -8,8 +8,6 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fullswap.base import checks
 from fullswap.base.amounts import counted
 from fullswap.base.files import write_text
@@ -19,22 +17,10 @@ from fullswap.certificates import Certificate
 from fullswap.forecasting.bank_frames import Roles, frame_of, read_frame
 from fullswap.forecasting.bank_rows import BankRows, RowKeys, listed
 from fullswap.forecasting.bank_state import Entry, bank_of, text_of
-from fullswap.forecasting.bank_store import (
-    changed_since,
-    marks_of,
-    read_settings,
-    read_streams,
-    refuse_other_names,
-    settings_text,
-    settle_all,
-    stored_names,
-    stored_streams,
-)
 from fullswap.forecasting.contexts import event_of
 from fullswap.forecasting.events import refuse_sibling, values_of
 from fullswap.forecasting.inputs import scales_of
 from fullswap.forecasting.running import Answered, Answers, Home, Log, run_log
-from fullswap.forecasting.stores import Store, refuse_others
 from fullswap.online.loop import record_of
 from fullswap.online.pending import NAMES
 from fullswap.online.stream import Stream
@@ -348,53 +334,24 @@ class Bank(BankRows):
                 self._open(key).pending.restore(*tickets)
         self._rows.compact()
 
-    def save(self, where: str | os.PathLike[str] | Store) -> None:
-        """Write the state to a file, as JSON, or to a store; a crash in the middle leaves the old.
-
-        To a store go the streams that have changed since this bank was last saved to it or loaded
-        from it; others that it holds stay there.
-        """
-        if isinstance(where, str | os.PathLike):
-            write_text(where, self.to_json())
-            return
-        if not isinstance(where, Store):
-            checks.refuse("where", "be a path or a store", where)
-        settings = settings_text(self._pattern, self._seed)
-        held = where.settings()
-        refuse_others(held, settings)
-        if held is not None:
-            refuse_other_names(where, self._pattern)
-        before = None if held is None else self._saved.get(where)
-        marks = marks_of(self._rows, self._waiting)
-        changed = changed_since(marks, before)
-        keys = [(key, place) for key, place in self._places.items() if changed[place]]
-        places = np.flatnonzero(changed)
-        settle_all(self._rows, places, self._stream_at)
-        if keys or held is None:
-            streams = stored_streams(self._rows, self._waiting, keys)
-            where.put(settings, [*stored_names(self._pattern), *streams])
-        self._saved[where] = marks
+    def save(self, where: str | os.PathLike[str]) -> None:
+        """Write the state to a file, as JSON; a crash in the middle leaves the old one."""
+        _refuse_no_path(where)
+        write_text(where, self.to_json())
 
     @classmethod
-    def load(cls, where: str | os.PathLike[str] | Store, keys: Any = None) -> Bank:
-        """The bank that ``save`` wrote.
-
-        From a store, if ``keys`` are given, the streams of these alone; those that it does not have
-        begin blank with their first event.
-        """
-        if isinstance(where, str | os.PathLike):
-            if keys is not None:
-                checks.refuse("keys", "be left out where the bank is in a file", keys)
-            return cls.from_json(Path(where).read_text(encoding="utf-8"))
-        if not isinstance(where, Store):
-            checks.refuse("where", "be a path or a store", where)
-        self = cls(read_settings(where))
-        self._restore(read_streams(where, self.spec, keys, self._rows.kind.blank))
-        self._saved[where] = marks_of(self._rows, self._waiting)
-        return self
+    def load(cls, where: str | os.PathLike[str]) -> Bank:
+        """The bank that ``save`` wrote."""
+        _refuse_no_path(where)
+        return cls.from_json(Path(where).read_text(encoding="utf-8"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, (self.to_json(),)
 
     def __repr__(self) -> str:
         return f"Bank({self._pattern!r}; {counted(len(self), 'stream')})"
+
+
+def _refuse_no_path(where: Any) -> None:
+    if not isinstance(where, str | os.PathLike):
+        checks.refuse("where", "be a path", where)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.draws import Draws, stream_of, stream_words
 from fullswap.base.keys import Keyed
-from fullswap.base.protocols import Indices, Points
-from fullswap.forecasting.bank_store import settle_all
+from fullswap.base.protocols import Indices
 from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.groups import GroupNames, widened_rows
 from fullswap.inputs.codes import codes_of
+from fullswap.kernels.columns import CROWD, LEVEL, MASS
 from fullswap.kernels.grouping import number_values
 from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
@@ -87,8 +86,6 @@ class BankRows(Keyed):
         """Streams with forecasts that wait, by place."""
         self._numbers: Indices | None = None
         """The keys by place, as far as they were asked for."""
-        self._saved: WeakKeyDictionary[Any, Points] = WeakKeyDictionary()
-        """By store: how streams were when they were last the same there."""
 
     @property
     def spec(self) -> Spec:
@@ -130,12 +127,21 @@ class BankRows(Keyed):
     def _take_names(self, names: GroupNames | None) -> None:
         """Have these groups in all streams from now on; room is made for them."""
         if names is not None and names.room > self.spec.groups:
-            settle_all(self._rows, np.arange(len(self._rows)), self._stream_at)
+            self._settle_all()
             rows = widened_rows(self._rows, replace(self.spec, groups=names.room), self._seed)
             for stream in self._waiting.values():
                 stream.move_to(rows)
             self._rows = rows
         self._pattern._take_names(names)
+
+    def _settle_all(self) -> None:
+        """Refine what is due, if an interrupt came before that."""
+        rows = self._rows
+        begins, ends = rows.start, np.array(rows.kind.spec.starts[1:])
+        rows.arena[begins + CROWD] = 0.0
+        due = np.searchsorted(ends, rows.arena[begins + MASS], side="right")
+        for place in np.flatnonzero(due > rows.arena[begins + LEVEL]).tolist():
+            self._stream_at(place).settle()
 
     def _stream(self, key: Any) -> Stream:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,6 @@ from fullswap.base.keys import event_name, key_of, plain_key
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import EVERYBODY
 from fullswap.inputs.memberships import MOST_IN_EVENT, Memberships, memberships_of
-from fullswap.kernels.columns import LEVEL
 from fullswap.online.kinds import kind_of
 from fullswap.online.rows import Rows
 from fullswap.online.spec import MOST_GROUPS, Spec
@@ -211,20 +210,3 @@ def widened_rows(rows: Rows, spec: Spec, seed: int) -> Rows:
     widths = np.array([len(row) for row in own], np.int64)
     arena = np.concatenate(own) if own else np.zeros(0)
     return Rows.of(kind, seed, rows.words[: len(rows)].copy(), arena, widths)
-
-
-def spec_of_row(spec: Spec, row: Vector) -> Spec:
-    """The spec of a row that was laid out when there was perhaps less room, by its length."""
-    level = row[LEVEL]
-    for room in _rooms() if spec.open_groups and level in range(len(spec.levels)) else ():
-        own = replace(spec, groups=min(room, spec.groups))
-        if kind_of(own).row_width(int(level)) == len(row):
-            return own
-    return spec
-
-
-def in_room(spec: Spec, row: Vector, own: Spec) -> Vector:
-    """A row of the spec ``own``, which may have less room for groups, as one of this spec."""
-    if own == spec:
-        return row
-    return kind_of(spec).regrouped(row, kind_of(own))

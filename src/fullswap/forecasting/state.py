@@ -134,13 +134,7 @@ def unpack_stream(
     spec: Spec, text: Any, pending: Any, key: Any = None
 ) -> tuple[Vector, list[Forecast]]:
     """A stored row and the forecasts that wait, both checked against the spec."""
-    return checked_stream(spec, unpack_row(text), pending, key)
-
-
-def checked_stream(
-    spec: Spec, row: Vector, pending: Any, key: Any = None
-) -> tuple[Vector, list[Forecast]]:
-    """The same for a row that has been read."""
+    row = unpack_row(text)
     # before anything is laid out: what a short text can ask for stays as small as the text
     least = HEAD + spec.levels[0].size(spec.classes)
     if len(row) < least:

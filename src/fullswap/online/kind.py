@@ -311,7 +311,7 @@ class Kind(ABC):
 
     @abstractmethod
     def encode(self, play: Play) -> list[float]:
-        """A play without id and draw as plain numbers, for stores."""
+        """A play without id and draw as plain numbers, for saved states."""
 
     @abstractmethod
     def encoded_length(self, size: int) -> int:
