@@ -60,9 +60,8 @@ def test_report(run, log, tmp_path):
         (["--groups", ""], "--groups must name a column"),
         (["--groups", "rained"], "--groups must name columns that are known before the outcome"),
         (["--resolved", "known_at", "--groups", "remark,known_at"], "known before the outcome"),
-        (["--follow", "--json"], "--follow"),
     ],
-    ids=["late", "kind", "name", "step", "no group", "empty", "outcome", "later", "follow"],
+    ids=["late", "kind", "name", "step", "no group", "empty", "outcome", "later"],
 )
 def test_trouble_is_one_line(run, log, more, words):
     code, _, error = run(log, *FLAGS, *more)

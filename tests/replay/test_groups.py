@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
-import sys
 
 import numpy as np
 import pytest
 
 from fullswap import Bank, Forecaster, Recalibrator
-from fullswap.replay import ReplaySettings, follow_file, replay_file
+from fullswap.replay import ReplaySettings, replay_file
 from fullswap.replay.group_bins import GroupBins, Numbered
 from tests.replay.made import made_log, read_csv
 
@@ -104,19 +102,6 @@ def test_a_state_goes_on_bit_for_bit_with_groups_that_are_new(tmp_path, chunk):
     assert len(found.groups) > 5
     with pytest.raises(ValueError, match="groups must be"):
         replay_file(path, {**ROLES, "groups": ["station"]}, ReplaySettings(), **kept)
-
-
-def test_followed_lines_are_answered_as_the_log_is(tmp_path, monkeypatch):
-    log = grouped_log(60, pending=0.2)
-    path = write(tmp_path / "log.csv", log)
-    replay_file(path, ROLES, ReplaySettings(), out=tmp_path / "once.csv")
-    text = path.read_text()
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-    monkeypatch.setattr(sys.stdin, "buffer", io.BytesIO(text.encode()), raising=False)
-    kept = {"out": tmp_path / "live.csv", "state": tmp_path / "s"}
-    ended = follow_file("-", ROLES, ReplaySettings(seed=0), say=lambda _: None, **kept)
-    assert (tmp_path / "live.csv").read_text() == (tmp_path / "once.csv").read_text()
-    assert ended.groups.rows[0].rounds and "station=S0" in "\n".join(ended.groups.lines())
 
 
 def test_outcomes_that_are_filled_in_later_count_in_their_groups(tmp_path):

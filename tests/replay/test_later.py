@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from fullswap.replay import ReplaySettings, follow_file, replay_file
+from fullswap.replay import ReplaySettings, replay_file
 from fullswap.replay import files as replayed_files
-from fullswap.replay.journal import Journal
 
 
 def write(path, names, rows):
@@ -87,48 +84,3 @@ def test_a_row_above_the_largest_weight_is_refused_at_once(tmp_path):
     replay(tmp_path, log, roles, max_weight=4)
     write(log, "p,y,w", [*rows, (0.5, 1, 3)])
     assert replay(tmp_path, log, roles, max_weight=4).answered == 1
-
-
-def test_a_journal_is_neither_passed_over_nor_taken_for_another_state(tmp_path):
-    state = tmp_path / "state.json"
-    log = write(tmp_path / "log.csv", "p,y", [(0.5, k % 2) for k in range(20)])
-    replay(tmp_path, log, {"y": ["y"], "p": ["p"]})
-    journal = Journal(state)
-    journal.note(20, {"p": "0.5", "y": "1"})
-    with pytest.raises(ValueError, match="got more in the journal"):
-        replay(tmp_path, log, {"y": ["y"], "p": ["p"]})
-    journal.close()
-    text = journal.path.read_text()
-    journal.path.write_text(text + '21 {"p": "0.')  # cut short
-    again = Journal(state)
-    again.note(21, {"p": "0.7", "y": "0"})
-    again.close()
-    assert [row["p"] for row in Journal(state).rows(20)] == ["0.5", "0.7"]
-
-
-def test_followed_files_stop_where_a_later_call_could_not_go_on(tmp_path):
-    log = write(tmp_path / "log.csv", "p,y", [(0.5, k % 2) for k in range(20)])
-    options = {"out": tmp_path / "out.csv", "forever": False, "say": lambda text: None}
-    roles = {"y": ["y"], "p": ["p"]}
-    with open(log, "a") as file:
-        file.write("1.7,1\n")
-    with pytest.raises(ValueError, match="1.7"):
-        follow_file(log, roles, ReplaySettings(), **options)
-
-
-def test_keys_of_a_line_alone_are_those_of_a_table(tmp_path, monkeypatch):
-    import io
-
-    rows = [{"k": key, "p": 0.4, "y": 1} for key in (1.0, 2.5, 1.0)]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    (tmp_path / "log.jsonl").write_text(text)
-    roles = {"y": ["y"], "p": ["p"], "key": "k"}
-    whole = replay_file(tmp_path / "log.jsonl", roles, ReplaySettings())
-
-    class Stdin:
-        buffer = io.BytesIO(text.encode())
-
-    monkeypatch.setattr("sys.stdin", Stdin())
-    out = tmp_path / "out.jsonl"
-    live = follow_file("-", roles, ReplaySettings(), out=out, say=lambda text: None)
-    assert set(live) == set(whole.certificates)

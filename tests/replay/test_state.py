@@ -78,6 +78,14 @@ def test_other_log_is_new(tmp_path):
     assert as_numbers(shown(tmp_path)) == numbers(by_hand(log))
 
 
+def test_logs_of_one_row_each(tmp_path):
+    log = made_log(40, pending=0.0)
+    for k in range(len(log)):
+        answer = run(tmp_path, log[k : k + 1], f"{k}.csv")
+        assert answer.rows == 1
+    assert as_numbers(shown(tmp_path)) == numbers(by_hand(log))
+
+
 def test_other_log_answers_by_event(tmp_path):
     head = "match,p,won\n"
     (tmp_path / "a.csv").write_text(head + "m1,0.7,\nm2,0.4,\nm1,0.8,\n")

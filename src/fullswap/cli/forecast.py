@@ -113,12 +113,7 @@ def forecast(
         None, min=0,
         rich_help_panel=DRAWS,
         help="Of the draws, for the same ones again. Left out: 0 for a log that has happened; with "
-        "--state or --follow a fresh one that nobody can foresee.",
-    ),
-    follow: bool = typer.Option(
-        False, "--follow",
-        help="Keep reading, and answer every line as it comes, on standard output or in --out.",
-        rich_help_panel=READING,
+        "--state a fresh one that nobody can foresee.",
     ),
     strict: bool = typer.Option(
         False, "--strict", help="Stop at the first malformed line.",
@@ -128,8 +123,7 @@ def forecast(
     quiet: bool = QUIET,
 ) -> None:  # fmt: skip
     """Better probabilities for a log of forecasts, as if it had run all along."""
-    from fullswap.replay import ReplaySettings, follow_file, replay_file
-    from fullswap.replay.words import certificates_text
+    from fullswap.replay import ReplaySettings, replay_file
 
     roles = {
         "y": listed(outcome), "p": listed(probability), "classes": listed([classes or ""]),
@@ -145,21 +139,8 @@ def forecast(
         refuse_same(LOG=log, **{"--out": out, "--state": state, "--report": report})
         if report is not None:
             refuse_unwritable(report, "--report")
-        live = follow or state is not None
-        own = seed if seed is not None or live else 0
+        own = seed if seed is not None or state is not None else 0
         settings = ReplaySettings(step, horizon, delay, alarm, max_weight, own)
-        if follow:
-            if report is not None or as_json:
-                raise ValueError("--report and --json must be left out with --follow")
-            remarks = None if not quiet else _nothing
-            found = follow_file(
-                log, roles, settings, out=out or "-", state=state, pos_label=positive,
-                strict=strict, say=remarks,
-            )  # fmt: skip
-            if out not in (None, "-"):
-                table = [] if found.groups is None else ["", *found.groups.lines()]
-                say("\n".join([certificates_text(found), *table]), "forecast")
-            return
         answer = replay_file(
             log, roles, settings, out=out, state=state, pos_label=positive, strict=strict,
             progress=wanted,
@@ -171,7 +152,3 @@ def forecast(
             text = without_notes(str(answer)) if quiet else str(answer)
             text = answer.to_json(indent=2) if as_json else laid_out(in_shell(text)) + written
             say(text, "forecast")
-
-
-def _nothing(text: str) -> None:
-    """Keep quiet."""

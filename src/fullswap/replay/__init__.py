@@ -2,7 +2,6 @@
 
 from fullswap.replay.answer import Replayed
 from fullswap.replay.files import replay_file
-from fullswap.replay.follow import follow_file
 from fullswap.replay.settings import ReplaySettings
 
-__all__ = ["ReplaySettings", "Replayed", "follow_file", "replay_file"]
+__all__ = ["ReplaySettings", "Replayed", "replay_file"]

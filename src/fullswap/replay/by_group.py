@@ -9,7 +9,6 @@ from typing import Any
 from fullswap.certificates import EVERYBODY, GroupRow, GroupTable
 from fullswap.certificates.by_group import (
     beyond_chance,
-    high_together,
     rows_by_name,
     shown_limit,
     shown_points,
@@ -34,8 +33,8 @@ class GroupChange:
     name: Any
     rounds: int
     """Forecasts with an outcome, in this call."""
-    events: int | None
-    """Their events, each of which counts once; None if not known, as over all calls."""
+    events: int
+    """Their events, each of which counts once."""
     mass: float
     """Their total weight."""
     before: float | None
@@ -114,7 +113,7 @@ class GroupChanges:
     @property
     def _with_events(self) -> bool:
         """Whether some events have several forecasts."""
-        return any(row.events not in (None, row.rounds) for row in self.rows)
+        return any(row.events != row.rounds for row in self.rows)
 
     @property
     def _with_model(self) -> bool:
@@ -127,7 +126,7 @@ class GroupChanges:
         errors = [shown_points(share) for pair in pairs for share in pair]
         most = row.points_guaranteed if self.in_advance else row.points_after_the_fact
         so_far = [f"{row.all_rounds:,}"] if self.goes_on else []
-        events = ["–" if row.events is None else f"{row.events:,}"] if self._with_events else []
+        events = [f"{row.events:,}"] if self._with_events else []
         return [str(row.name), f"{row.rounds:,}", *events, *errors, shown_limit(most), *so_far]
 
     def lines(self) -> list[str]:
@@ -136,7 +135,7 @@ class GroupChanges:
         rows = [tuple([*cells, ""]) for cells in (self.heads(), *map(self.cells, own))]
         rest = [f"and {more:,} more"] if more else []
         title = "Groups, those least explained by chance first (percentage points, root mean "
-        notes = [AVERAGE] if any(row.events is not None for row in self.rows) else []
+        notes = [AVERAGE] if self.rows else []
         notes += [SORTED] if self._with_model else []
         whole = [f"{self.so_far}."] if self.goes_on else []
         return [f"{title}square):", *table_lines(rows), *rest, *notes, *whole]
@@ -184,34 +183,6 @@ def changes_of(
             excess=now.excess if now.mass else None,
         ))  # fmt: skip
     return GroupChanges(tuple(sorted(rows, key=lambda row: -row.beyond_chance)))
-
-
-def totals_of(tables: list[GroupTable]) -> GroupChanges | None:
-    """The same of all calls, as certificates have it, without the model; None without groups."""
-    rows = []
-    for name, own in rows_by_name(tables).items():
-        rounds, mass = sum(row.rounds for row in own), sum(row.mass for row in own)
-        squares, noise = (
-            sum(getattr(row.certificate, what) or 0.0 for row in own)
-            for what in ("measured", "noise")
-        )
-        rows.append(GroupChange(
-            name=name,
-            rounds=rounds,
-            events=None,
-            mass=mass,
-            before=None,
-            before_noise=None,
-            points=_together(own, "measured"),
-            points_noise=_together(own, "noise"),
-            points_after_the_fact=_together(own, "after_the_fact"),
-            points_guaranteed=_together(own, "guaranteed"),
-            beyond_chance=beyond_chance(squares, noise, mass),
-            points_high=high_together(row.certificate for row in own),
-            all_rounds=rounds,
-        ))  # fmt: skip
-    rows.sort(key=lambda row: -row.beyond_chance)
-    return GroupChanges(tuple(rows)) if rows else None
 
 
 def _root(total: float, mass: float) -> float | None:

@@ -283,22 +283,17 @@ class Engine:
         weight = None if rows.weight is None else rows.weight[own]
         groups = None if rows.groups is None else [rows.groups[k] for k in own.tolist()]
         try:
-            if len(rows) == 1 and not inside.any():  # a line that is followed: in a millisecond
-                self._learn([(token, due) for token, due, _ in ready])
-                ready = []
-                result = self.streams.predict(keys, p, names, groups)
-            else:
-                in_time = names is None and not ready and _in_time(known)
-                result = self.streams.run(
-                    keys,
-                    p,
-                    y,
-                    weight,
-                    names,
-                    None if in_time else known,
-                    self._told(ready),
-                    groups,
-                )
+            in_time = names is None and not ready and _in_time(known)
+            result = self.streams.run(
+                keys,
+                p,
+                y,
+                weight,
+                names,
+                None if in_time else known,
+                self._told(ready),
+                groups,
+            )
         except ValueError:  # before anything was learnt: all of it waits on
             for token, due, _ in ready:
                 self._wait(token, due)

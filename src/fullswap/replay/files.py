@@ -17,7 +17,6 @@ from fullswap.inputs.files import joined, written_batches
 from fullswap.inputs.moments import direction
 from fullswap.replay.answer import Replayed
 from fullswap.replay.engine import Engine
-from fullswap.replay.journal import Journal
 from fullswap.replay.output import refuse_kind
 from fullswap.replay.reading import Reading
 from fullswap.replay.session import Session
@@ -66,11 +65,6 @@ def replay_file(
         checks.whole("chunk", chunk, 1)
     with closing(Source(path, strict)) as source, opened(state) as file:
         session = Session(source.head, source.comma, roles, settings, pos_label, out, file)
-        if file is not None and Journal(file.path).rows(session.engine.seen):
-            raise ValueError(
-                f"state must hold all lines that were followed, got more in the journal beside "
-                f"{file.path}: follow standard input once more with this state, which takes them in"
-            )
         with session.output:
             Replay(source, session, chunk).run(progress)
         return session.answer()

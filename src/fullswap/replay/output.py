@@ -106,25 +106,6 @@ def _texts(column: Any) -> Any:
         return pa.array([None if v is None else json.dumps(v, default=str) for v in plain])
 
 
-def csv_line(values: list[Any]) -> bytes:
-    """One row, the same as ``csv_lines`` writes it, and quicker."""
-    pa = arrow()
-    numbers = [k for k, value in enumerate(values) if isinstance(value, float)]
-    written = iter(
-        pa.array([values[k] for k in numbers], pa.float64()).cast(pa.string()).to_pylist()
-    )
-    texts = [
-        "" if value is None else next(written) if isinstance(value, float)
-        else value if isinstance(value, str) else _texts(pa.array([value]))[0].as_py()
-        for value in values
-    ]  # fmt: skip
-    quoted = [
-        '"' + text.replace('"', '""') + '"' if any(sign in text for sign in '",\r\n') else text
-        for text in texts
-    ]
-    return (",".join(quoted) + "\n").encode()
-
-
 def header_line(names: list[str]) -> bytes:
     """The line of names."""
     pa = arrow()
@@ -140,10 +121,10 @@ def json_lines(table: Any) -> bytes:
 class Output:
     """Where the rows go: a file, standard output, or nowhere."""
 
-    def __init__(self, path: Any, reading: Reading, like: str = "csv") -> None:
+    def __init__(self, path: Any, reading: Reading) -> None:
         self.path = None if path is None or path == "-" else Path(path)
         self._reading = reading
-        self.kind = f".{like}" if self.path is None else self.path.suffix.lower()
+        self.kind = ".csv" if self.path is None else self.path.suffix.lower()
         self.length = 0
         """Bytes so far; before it is opened, those that are kept."""
         self.fresh = False
@@ -200,18 +181,6 @@ class Output:
             self._put(header_line(full.column_names))
         for start in range(0, full.num_rows, MOST_ROWS):  # an Arrow text holds 2 GB at most
             self._put(csv_lines(full.slice(start, MOST_ROWS)))
-
-    def write_row(self, row: dict[str, Any], made: Made) -> None:
-        """One row, as lines come."""
-        values = [column[0].as_py() for column in _columns(made, self._reading)]
-        full = {**row, **dict(zip(column_names(self._reading), values, strict=True))}
-        if self.kind == ".jsonl":
-            self._put(f"{json.dumps(full, ensure_ascii=False, default=str)}\n".encode())
-        else:
-            if not self.length:
-                self._put(header_line(list(full)))
-            self._put(csv_line(list(full.values())))
-        self._file.flush()
 
     def _put(self, content: bytes) -> None:
         self._file.write(content)

@@ -113,15 +113,7 @@ class Reading:
 
     def rows(self, table: Any, comma: bool = False) -> Rows:
         """Rows of an Arrow table whose columns are as they were written."""
-        return self.rows_of(plain_columns(table, self.numeric(), comma))
-
-    def numeric(self) -> list[str]:
-        """Columns that may hold numbers."""
-        y = self.y if isinstance(self.y, list) else [self.y]
-        return [name for name in (*y, *self.p, self.time, self.resolved, self.weight) if name]
-
-    def rows_of(self, columns: dict[str, Any]) -> Rows:
-        """The same of columns by name."""
+        columns = plain_columns(table, self._numeric(), comma)
         y, absent = self._outcomes(columns)
         p = self._probabilities(columns)
         has = ~absent
@@ -137,6 +129,11 @@ class Reading:
             weight = weights(f"column {name}", pick(columns, "sample_weight", name))
         events, groups = self._events(columns), self._groups(columns)
         return Rows(y, p, has, time, resolved, keys, events, weight, groups)
+
+    def _numeric(self) -> list[str]:
+        """Columns that may hold numbers."""
+        y = self.y if isinstance(self.y, list) else [self.y]
+        return [name for name in (*y, *self.p, self.time, self.resolved, self.weight) if name]
 
     def _outcomes(self, columns: dict[str, Any]) -> tuple[Vector, NDArray[np.bool_]]:
         name = f"column {self.y}"
@@ -211,13 +208,7 @@ def plain_columns(table: Any, numeric: list[str], comma: bool) -> dict[str, Any]
 
 def _texts(columns: dict[str, Any], role: str, name: str) -> list[str]:
     """Names as texts, so that they are the same whatever the rest of a column holds."""
-    column = pick(columns, role, name)
-    if hasattr(column, "cast"):  # of Arrow
-        column = column.cast(arrow().string()).to_pylist()
-    else:  # a line alone: numbers are written as Arrow writes them
-        string = arrow().string()
-        column = [v if v is None or isinstance(v, str) else arrow().scalar(v).cast(string).as_py()
-                  for v in column]  # fmt: skip
+    column = pick(columns, role, name).cast(arrow().string()).to_pylist()
     return [MISSING if value is None or not str(value).strip() else str(value) for value in column]
 
 

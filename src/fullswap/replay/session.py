@@ -11,9 +11,7 @@ import numpy as np
 from fullswap.base.amounts import counted
 from fullswap.base.protocols import Indices
 from fullswap.checking.monitor import Monitor
-from fullswap.inputs.json_files import array_of
 from fullswap.inputs.moments import direction
-from fullswap.inputs.sources import arrow
 from fullswap.replay.answer import Replayed
 from fullswap.replay.engine import Chunk, Engine
 from fullswap.replay.output import Output, refuse_taken
@@ -38,7 +36,7 @@ class Session:
 
     def __init__(
         self, head: Any, comma: bool, roles: dict[str, Any], settings: ReplaySettings,
-        pos_label: Any, out: Any, file: StateFile | None, like: str = "csv",
+        pos_label: Any, out: Any, file: StateFile | None,
     ) -> None:  # fmt: skip
         self._settings, self._file = settings, file
         self.notes: list[str] = []
@@ -66,17 +64,12 @@ class Session:
         self.log = Consumed() if stored is None else Consumed(**stored["log"])
         self._known = stored is not None and bool(self.log.rows)
         self._mark = ""
-        self.output = Output(out, self.reading, like)
+        self.output = Output(out, self.reading)
         if stored is not None and stored["out"]["path"] == self._out_path() is not None:
             self.output.length = stored["out"]["length"]
         self._begun = self.engine.seen, self.engine.forecast
 
     # --- beginning --------------------------------------------------------------------------------
-
-    @property
-    def is_new(self) -> bool:
-        """Whether there was no state to go on from."""
-        return self._stored is None
 
     def _engine(self, head: Any, comma: bool) -> Engine:
         reading, settings = self.reading, self._settings
@@ -194,14 +187,6 @@ class Session:
             self.log.extend(row_texts(part, self._marked()))
         else:
             self.log.rows += done.stop - done.start
-
-    def mark(self, rows: list[dict[str, Any]]) -> None:
-        """Rows that were forecast line by line."""
-        pa = arrow()
-        marked = self._marked()
-        table = pa.table({name: array_of([row[name] for row in rows]) for name in marked})
-        self.log.extend(row_texts(table, marked))
-        self.log.total = self.log.rows
 
     # --- ends ---------------------------------------------------------------------------------
 

@@ -110,29 +110,6 @@ class Streams:
     def _groups(self, groups: Any) -> dict[str, Any]:
         return {"groups": groups} if self.grouped else {}
 
-    def predict(
-        self, keys: list[Any] | None, p: Any, names: list[Any] | None, groups: Any = None
-    ) -> Made:
-        """Forecast one row, whose outcome comes later: the same as ``run`` gives, and quicker."""
-        columns = [p] if self.with_models else []
-        if self.keyed:
-            (ticket,) = self.held.predict(keys, *columns, event=names, **self._groups(groups))
-        else:
-            own = None if names is None else names[0]
-            mine = self._groups(None if groups is None else groups[0])
-            ticket = self.held.predict(*(column[0] for column in columns), event=own, **mine)
-        issued, mean, none = np.array([ticket.issued]), np.array([ticket.mean]), np.full(1, np.nan)
-        if self.classes > 2:
-            declared = none if ticket.declared is None else np.array([float(ticket.declared)])
-            return Made(issued, mean, none, none, none, declared)
-        points, weights = ticket.points, ticket.weights
-        held = weights > 0
-        points, weights = points[held], weights[held]
-        lower, upper = points.min(), points.max()
-        chance = 1.0 if lower == upper else float(weights[points.argmax()])
-        pair = np.array([lower]), np.array([upper]), np.array([chance])
-        return Made(issued, mean, *pair, none)
-
     @property
     def step(self) -> float | None:
         """Width of an even grid; None if it is finer towards 0 and 1, which are never issued."""

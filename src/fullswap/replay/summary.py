@@ -17,7 +17,6 @@ from fullswap.checking.gather import MOST_ROWS, Gathered
 from fullswap.checking.group_words import one_sided
 from fullswap.checking.making import finish
 from fullswap.checking.monitor import Monitor
-from fullswap.checking.monitor_alarm import Alarm
 from fullswap.checking.settings import Settings
 from fullswap.inputs.columns import factorise
 from fullswap.inputs.log import Log
@@ -101,8 +100,6 @@ class Summary:
         self._groups_before = {name: GroupBins() for name in self._models}
         self._groups_after = GroupBins()
         self.monitor = monitor
-        self.rang: Alarm | None = None
-        """The alarm that the last rows rang."""
         self.answered = 0
         self._history: list[tuple[float, ...]] = []
 
@@ -192,10 +189,8 @@ class Summary:
 
     def watch(self, chunk: Chunk, rows: Rows) -> None:
         """Show rows to the monitor: the first model's probabilities, or what was issued."""
-        self.rang = None
         if self.monitor is None:
             return
-        before = self.monitor.alarms[-1:]
         known = np.flatnonzero(~np.isnan(chunk.y))
         y, p = chunk.y[known], chunk.made.issued[known]
         if rows.p is not None:
@@ -208,8 +203,6 @@ class Summary:
         else:
             self._watch_events(y, p, keep, chunk.last[known], chunk.number + known)
         self.watch_answered(chunk.answered)
-        if self.monitor.alarms[-1:] != before:
-            self.rang = self.monitor.alarm
 
     def _watch_events(self, y: Vector, p: Any, keep: Any, last: Indices, number: Indices) -> None:
         """An event enters with its last row, and all its forecasts count as one."""

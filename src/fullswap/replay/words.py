@@ -168,13 +168,6 @@ def of_the_declared(certificate: Certificate | None) -> list[str]:
     return [f"Declared class, of which the log has a column: {str(certificate).splitlines()[0]}"]
 
 
-def certificates_text(certificates: dict[Any, Certificate]) -> str:
-    """Certificates of all streams; of the only one under the key None."""
-    if None in certificates:
-        return str(certificates[None])
-    return "\n".join(_keys(certificates)) if certificates else "No line was answered."
-
-
 def _keys(certificates: dict[Any, Certificate]) -> list[str]:
     """A table with a line for each key, those with the most events first."""
     ranked = sorted(certificates.items(), key=lambda item: -item[1].rounds)
