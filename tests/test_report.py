@@ -314,10 +314,8 @@ def test_no_global_state():
         "    draw(y, p, ax=Figure().subplots()).savefig(BytesIO(), format='svg')\n"
         "from numpy import array\n"
         "from fullswap.metrics.cells import Cells\n"
-        "from fullswap.metrics.corp import decompose\n"
         "cells = Cells.of_events(array(y, float), array(p))\n"
-        "r.draw_benefit(cells), r.draw_murphy({'a': cells}), r.draw_evidence([1, 2], [0.1, 0.2])\n"
-        "r.draw_plane({'a': decompose(cells)})\n"
+        "r.draw_benefit(cells), r.draw_evidence([1, 2], [0.1, 0.2])\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

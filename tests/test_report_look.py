@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from fullswap import report
 from fullswap.metrics.chance import Chance
-from fullswap.metrics.corp import ScoreDecomposition, curve_of
+from fullswap.metrics.corp import curve_of
 from fullswap.metrics.windows import WindowTally
 from fullswap.report import style
 from fullswap.report.thin import corners
@@ -42,7 +42,6 @@ GROUPS = SimpleNamespace(
 )  # fmt: skip
 CHANCES = RNG.dirichlet(np.ones(5), 3000)
 CLASSES = (RNG.random((3000, 1)) > np.cumsum(CHANCES, axis=1)[:, :-1]).sum(axis=1)
-MODELS = {f"m{k}": ScoreDecomposition(0.2, k / 900, 0.05 + k / 900, 0.25) for k in range(18)}
 
 DRAW = {
     "reliability": lambda ax: report.draw_reliability(CURVE, BINS, CELLS, ax=ax),
@@ -55,8 +54,6 @@ DRAW = {
     "groups": lambda ax: report.plot_groups(GROUPS, ax=ax),
     "top label": lambda ax: report.plot_top_label(CLASSES, CHANCES, ax=ax),
     "benefit": lambda ax: report.draw_benefit(CELLS, CELLS, ax=ax),
-    "murphy": lambda ax: report.draw_murphy({str(k): CELLS for k in range(8)}, ax=ax),
-    "plane": lambda ax: report.draw_plane(MODELS, ax=ax),
 }
 every = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
 

@@ -17,8 +17,6 @@ from fullswap.report.benefit import draw_benefit
 from fullswap.report.classes import draw_classes
 from fullswap.report.evidence import draw_evidence
 from fullswap.report.history import History
-from fullswap.report.murphy import draw_murphy
-from fullswap.report.plane import draw_plane
 from fullswap.report.reliability import draw_reliability
 from fullswap.report.segments import draw_segments
 from fullswap.report.windows import draw_windows
@@ -134,10 +132,9 @@ def sample(
 
 def comparison(names=("base", "boosted")):
     checks = {name: sample(rounds=1000 + 500 * i) for i, name in enumerate(names)}
-    parts = {name: check.brier for name, check in checks.items()}
     return SimpleNamespace(
         checks=checks, sentence=f"{len(names)} models.", notes=["Rows are in the given order."],
-        to_json=lambda: "{}", plot=lambda kind="plane", ax=None: draw_plane(parts, ax=ax),
+        to_json=lambda: "{}",
     )  # fmt: skip
 
 
@@ -154,8 +151,6 @@ def draw(check, kind, ax=None):
         return draw_segments(check.segments, ax=ax)
     if kind == "benefit":
         return draw_benefit(check.cells, check.other, ax=ax)
-    if kind == "murphy":
-        return draw_murphy({"forecasts": check.cells, "recalibrated": check.other}, ax=ax)
     return draw_classes(
         [(part.label, part.curve, part.bins, part.cells) for part in check.by_class]
     )

@@ -114,7 +114,7 @@ def test_order_of_parts(page):
     text = Reader(page).text
     marks = ["Miscalibrated", "How far off?", "Which way?", "What does it cost?", "How sure?",
              "Reliability", "Evidence over time", "Error over time", "Net benefit",
-             "Murphy diagram", "The most certain errors first", "Rows and columns",
+             "The most certain errors first", "Rows and columns",
              "Notes", "How to read this page", "do not count", f"made by fullswap {__version__}",
     ]  # fmt: skip
     places = [text.find(mark) for mark in marks]
@@ -141,7 +141,7 @@ def test_numbers_in_words():
 def test_every_picture_has_a_name_and_a_caption(page):
     read = Reader(page)
     figures = [a for a in read.all("svg") if "picture" in a["class"]]
-    assert len(figures) == len(read.all("figcaption")) == len(read.all("figure")) == 6
+    assert len(figures) == len(read.all("figcaption")) == len(read.all("figure")) == 5
     for attributes in figures:
         assert attributes["role"] == "img"
         assert re.search(r"\d", attributes["aria-label"])
@@ -293,6 +293,11 @@ def test_comparison():
     assert all(name in read.text for name in names)
     assert len(read.all("figure")) == 4
     assert "best score" in read.text
+    (group,) = [a for a in read.all("div") if a.get("class") == "panels"]
+    assert group["aria-label"].startswith("Reliability diagrams of 3 models: errors from ")
+    drawings = [a["aria-label"] for a in read.all("svg") if "picture" in a.get("class", "")]
+    own = [said.split(" of ", 1)[1].split(": ")[0] for said in drawings]
+    assert [name for name in own if name in names] == names
 
 
 def test_card_of_a_comparison():
@@ -303,8 +308,8 @@ def test_card_of_a_comparison():
     assert made.sentence in read.text and not read.all("script")
     for name, check in made.checks.items():
         assert name in read.text and f"{check.brier.score:.4f}" in read.text
-    (plane,) = [a for a in read.all("svg") if "picture" in a["class"]]
-    assert plane["aria-label"].startswith("3 models by miscalibration")
+    (drawing,) = [a for a in read.all("svg") if "picture" in a["class"]]
+    assert drawing["aria-label"].startswith("Reliability diagrams of 3 models: errors from ")
     made.checks = {f"m{k}": made.checks["base"] for k in range(23)}
     assert "3 more models are not shown" in Reader(fragment_of_comparison(made)).text
 

@@ -1,4 +1,4 @@
-"""Net benefit, Murphy diagrams and what could have been seen, against direct formulas."""
+"""Net benefit and what could have been seen, against direct formulas."""
 
 import math
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullswap.metrics import Cells, brier_score, smallest_seen
-from fullswap.metrics.benefit import murphy, net_benefit, treat_all
+from fullswap.metrics import Cells, smallest_seen
+from fullswap.metrics.benefit import net_benefit, treat_all
 from fullswap.metrics.seen import MIXTURE_COST
 from metrics_check.cases import yes_no
 from naive import statistics as slow
@@ -24,20 +24,6 @@ def test_net_benefit_is_a_sum_over_rows(drawn, thresholds):
     assert net_benefit(cells, t) == pytest.approx(wanted, **TIGHT)
     wanted = [slow.net_benefit(y, np.ones(len(p)), w, k) for k in thresholds]
     assert treat_all(cells, t) == pytest.approx(wanted, **TIGHT)
-
-
-@given(yes_no())
-def test_elementary_scores_are_means_over_rows_and_add_up_to_the_brier_score(drawn):
-    y, p, w = drawn
-    cells = Cells.of_events(y, p, w)
-    thetas = np.array([0.0, 0.2, 0.37, 0.6, 1.0])
-    wanted = [slow.elementary(y, p, w, theta) for theta in thetas]
-    assert murphy(cells, thetas) == pytest.approx(wanted, **TIGHT)
-    # linear between forecasts, so that the midpoint rule is exact there
-    edges = np.unique(np.concatenate((cells.forecast, [0.0, 1.0])))
-    middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-    total = float(2 * widths @ murphy(cells, middles))
-    assert total == pytest.approx(brier_score(y, p, w), **TIGHT)
 
 
 def test_the_smallest_error_that_could_be_seen():

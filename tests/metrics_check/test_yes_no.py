@@ -15,14 +15,12 @@ CALLS = {
     "corp_curve": lambda *a, **k: metrics.corp_curve(*a, **k),
     "cox_calibration": lambda *a, **k: metrics.cox_calibration(*a, **k),
     "net_benefit": lambda y, p, **k: metrics.net_benefit(y, p, T, **k),
-    "murphy_curve": lambda y, p, **k: metrics.murphy_curve(y, p, T, **k),
 }
 OF_CELLS = {
     "score_decomposition": decompose,
     "corp_curve": curve_of,
     "cox_calibration": cox_of,
     "net_benefit": lambda cells: benefit.net_benefit(cells, T),
-    "murphy_curve": lambda cells: benefit.murphy(cells, T),
 }
 
 
@@ -65,8 +63,6 @@ def test_bad_events_are_refused(name):
 def test_bad_thresholds_are_refused():
     with pytest.raises(ValueError, match=r"thresholds must lie in \[0, 1\), got 1.0"):
         metrics.net_benefit(Y, P, [0.5, 1.0])
-    with pytest.raises(ValueError, match=r"thetas must lie in \[0, 1\]"):
-        metrics.murphy_curve(Y, P, [-0.1])
     assert metrics.net_benefit(Y, P, 0.2).shape == (1,)
     with pytest.raises(ValueError, match="score must be 'brier' or 'log'"):
         metrics.score_decomposition(Y, P, score="spherical")

@@ -94,15 +94,6 @@ def net_benefit(y, p, w, t):
     return benefit / sum(w)
 
 
-def elementary(y, p, w, theta):
-    """Mean of |y − θ| over events with min(p, y) <= θ < max(p, y)."""
-    loss = 0.0
-    for outcome, forecast, weight in zip(y, p, w, strict=True):
-        if min(forecast, outcome) <= theta < max(forecast, outcome):
-            loss += weight * abs(outcome - theta)
-    return loss / sum(w)
-
-
 def walks(events, steps, rng, start=0.0, spread=1.0):
     """Calibrated in-game forecasts of (events × steps) rows: y, p and codes of events.
 

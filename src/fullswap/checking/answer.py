@@ -171,7 +171,7 @@ class Check:
     def plot(self, kind: str = "reliability", ax: Any = None) -> Any:
         """A picture, as a matplotlib figure.
 
-        ``kind``: "reliability", "evidence", "windows", "segments", "benefit", "murphy" or
+        ``kind``: "reliability", "evidence", "windows", "segments", "benefit" or
         "classes".
         """
         from fullswap.checking.pictures import picture_of

@@ -95,15 +95,13 @@ class Comparison:
         """The same as JSON."""
         return export.dumped(self.to_dict(), indent)
 
-    def plot(self, kind: str = "plane", ax: Any = None) -> Any:
-        """The plane of miscalibration and discrimination, or the Murphy diagram of all models."""
-        from fullswap.base import checks
-        from fullswap.report.murphy import draw_murphy, draw_plane
+    def plot(self) -> Any:
+        """Reliability diagrams of the models side by side, the best Brier score first."""
+        from fullswap.checking.pictures import model_parts
+        from fullswap.report.classes import draw_models
 
-        checks.one_of("kind", kind, ("plane", "murphy"))
-        if kind == "plane":
-            return draw_plane({name: c.brier for name, c in self.checks.items()}, ax=ax)
-        return draw_murphy({name: c.cells for name, c in self.checks.items()}, ax=ax)
+        parts, more = model_parts(self.checks)
+        return draw_models(parts, more=more)
 
     def to_html(self, title: str | None = None) -> str:
         """The report as one HTML page that needs nothing else."""

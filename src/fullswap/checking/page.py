@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from fullswap.base.amounts import counted
 from fullswap.checking import page_parts as parts
-from fullswap.checking.page_parts_figures import WIDTH, Picture, picture_of, pictures_of
+from fullswap.checking.page_parts_figures import (
+    models_label,
+    models_picture,
+    picture_of,
+    pictures_of,
+)
 from fullswap.checking.page_parts_svg import MISSING, Palette, themed_svg
 from fullswap.checking.page_parts_words import odds, points, score, share, typeset
-from fullswap.report.plane import MOST_NAMED
-from fullswap.report.style import new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from fullswap.checking.pictures import model_parts
+from fullswap.report.classes import draw_models
 
 MOST_SEGMENTS = 50
 """Rows of the table of segments; the rest are counted."""
@@ -25,6 +27,8 @@ MOST_MODELS = 8
 """Models of a comparison that get a picture each."""
 MOST_IN_CARD = 20
 """Models in the table of a notebook; the rest are counted."""
+MOST_DRAWN = 4
+"""Models with a diagram in a notebook."""
 
 
 def page_of(check: Any, *, title: str | None = None) -> str:
@@ -71,17 +75,21 @@ def fragment_of(check: Any) -> str:
 
 
 def fragment_of_comparison(comparison: Any) -> str:
-    """A card for notebooks: the comparison in words, a table of the models, and their plane."""
+    """A card for notebooks: the comparison in words, a table of the models, and a few diagrams."""
     palette = Palette()
     shown = dict(list(comparison.checks.items())[:MOST_IN_CARD])
+    drawn, more = model_parts(comparison.checks, MOST_DRAWN)
     return filled(
         "comparison_fragment.html",
         palette,
         comparison=comparison,
         checks=shown,
         left=len(comparison.checks) - len(shown),
-        plane_svg=themed_svg(
-            lambda: _plane(comparison), "n-plane", _plane_label(comparison), palette
+        models_svg=themed_svg(
+            lambda: draw_models(drawn, more=more, columns=2),
+            "n-models",
+            models_label(comparison.checks),
+            palette,
         ),
     )
 
@@ -99,14 +107,6 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
     palette = Palette()
     checks: dict[str, Any] = comparison.checks
     lowest = _lowest(checks)
-    plane = Picture(
-        "plane",
-        "Miscalibration and discrimination",
-        _plane_label(comparison),
-        "Across: what miscalibration costs. Up: what telling events apart gains. Better models "
-        "are nearer to the top left.",
-        "",
-    )
     return filled(
         "comparison.html",
         palette,
@@ -114,8 +114,7 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
         comparison=comparison,
         checks=checks,
         lowest=lowest,
-        plane=plane,
-        plane_svg=themed_svg(lambda: _plane(comparison), "f-plane", plane.label, palette),
+        models=models_picture(checks, palette),
         pictures={
             name: picture_of(check, "reliability", palette, f"f{place}")
             for place, (name, check) in enumerate(checks.items())
@@ -128,24 +127,6 @@ def page_of_comparison(comparison: Any, *, title: str | None = None) -> str:
 
 def _lowest(checks: dict[str, Any]) -> str:
     return min(checks, key=lambda name: float(checks[name].brier.score))
-
-
-def _plane_label(comparison: Any) -> str:
-    lowest = _lowest(comparison.checks)
-    return (
-        f"{counted(len(comparison.checks), 'model')} by miscalibration and discrimination of the "
-        f"Brier score; the lowest score is {score(comparison.checks[lowest].brier.score)}, by "
-        f"{lowest}."
-    )
-
-
-def _plane(comparison: Any) -> Figure:
-    """The plane of all models, narrow unless a key stands beside it."""
-    if len(comparison.checks) > MOST_NAMED:
-        return cast("Figure", comparison.plot())
-    figure = new_figure(WIDTH, 0.85 * WIDTH, arranged=True)
-    comparison.plot(ax=figure.add_subplot())
-    return figure
 
 
 def filled(template: str, palette: Palette, **values: Any) -> str:

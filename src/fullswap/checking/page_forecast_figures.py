@@ -13,11 +13,10 @@ from fullswap.certificates.decisions import percent, worst_ratio
 from fullswap.checking.page_forecast_words import table_of
 from fullswap.checking.page_parts_figures import READINGS, WIDTH, Picture, kinds_of, picture_of
 from fullswap.checking.page_parts_svg import Palette, themed_svg
-from fullswap.checking.page_parts_words import points, score
+from fullswap.checking.page_parts_words import points
 from fullswap.report.benefit import draw_benefit
 from fullswap.report.decisions import draw_decisions
 from fullswap.report.history_picture import draw_history
-from fullswap.report.murphy import draw_murphy
 from fullswap.report.style import new_figure
 
 if TYPE_CHECKING:
@@ -91,7 +90,6 @@ def _pictures(
         "decisions", "Decision curve", decisions_label(tables, level), DECISIONS,
         lambda ax: draw_decisions(tables, level, ax=ax),
     )  # fmt: skip
-    cells = both.parts(lambda check: check.cells)
     earlier = None if both.before is None else both.before.cells
     happened = None if both.after.classes == 2 else "the likeliest class was right"
     title, reading = READINGS["benefit"]
@@ -100,13 +98,6 @@ def _pictures(
         "benefit", title, label, reading,
         lambda ax: draw_benefit(both.after.cells, earlier=earlier, happened=happened, ax=ax),
     )  # fmt: skip
-    title, reading = READINGS["murphy"]
-    scores = both.parts(lambda check: score(check.brier.score / 2))
-    areas = ", ".join(f"{name} {value}" for name, value in scores.items())
-    label = f"Murphy diagram; areas under the curves, half the Brier scores: {areas}."
-    yield made(
-        "murphy", title, label, reading, lambda ax: draw_murphy(cells, earlier="before", ax=ax)
-    )
     for kind in kinds_of(both.after):
         if kind in OWN:
             picture = picture_of(both.after, kind, palette)

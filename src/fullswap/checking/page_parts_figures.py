@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
@@ -12,11 +12,11 @@ import numpy as np
 from fullswap.base.amounts import counted, percent
 from fullswap.checking.page_parts_svg import Palette, themed_svg
 from fullswap.checking.page_parts_words import odds, points, score
-from fullswap.checking.pictures import class_parts, unit_of
+from fullswap.checking.pictures import class_parts, model_parts, unit_of
 from fullswap.checking.verdict import LITTLE, MISCALIBRATED
 from fullswap.checking.words import at
 from fullswap.metrics.benefit import net_benefit
-from fullswap.report.classes import draw_class, shown_of
+from fullswap.report.classes import draw_class, one_scale, shown_of
 from fullswap.report.segments import rows_height
 from fullswap.report.style import new_figure
 
@@ -66,15 +66,15 @@ READINGS = {
         "For whoever acts when the forecast exceeds a threshold: what acting on it gains. "
         "Higher is better; acting always and never are the lines to beat.",
     ),
-    "murphy": (
-        "Murphy diagram",
-        "Mean loss of whoever acts from a threshold on; lower is better. A line that is nowhere "
-        "above another is better for everybody. The area under it is half the Brier score.",
-    ),
     "classes": (
         "Class by class",
         "One reliability diagram for every class: forecast across, frequency up, the diagonal is "
         "right.",
+    ),
+    "models": (
+        "Side by side",
+        "One reliability diagram for every model, all on one scale, the best Brier score first: "
+        "forecast across, frequency up, the diagonal is right.",
     ),
 }  # fmt: skip
 
@@ -87,7 +87,6 @@ HEIGHTS = {
     "windows": 3.3,
     "segments": 1.3,
     "benefit": 3.3,
-    "murphy": 3.3,
 }
 """Inches of the pictures that are drawn in that width; others have their own size."""
 
@@ -109,7 +108,6 @@ def kinds_of(check: Any) -> Iterator[str]:
     if check.segments:
         yield "segments"
     yield "benefit"
-    yield "murphy"
 
 
 def picture_of(check: Any, kind: str, palette: Palette, name: str = "f") -> Picture:
@@ -134,18 +132,50 @@ def drawn(check: Any, kind: str) -> Figure:
 
 
 def _panels(check: Any, label: str, palette: Palette, name: str) -> str:
-    """A drawing for each class, so that a page sets as many side by side as there is room for."""
-    parts = class_parts(check)
-    shown, more = shown_of(parts)
+    """A drawing for each class."""
+    shown, more = shown_of(class_parts(check))
 
     def one(place: int) -> str:
         part = shown[place]
         said = f"Reliability diagram of {part[0]}: {points(part[2].error)} off on average."
         return themed_svg(lambda: draw_class(part), f"{name}-class-{place}", said, palette)
 
-    drawings = "".join(map(one, range(len(shown))))
+    return _side_by_side(map(one, range(len(shown))), more, label)
+
+
+def models_picture(checks: dict[str, Any], palette: Palette) -> Picture:
+    """The reliability diagrams of several models, the best Brier score first."""
+    title, reading = READINGS["models"]
+    shown, more = model_parts(checks)
+    scale, label = one_scale(shown), models_label(checks)
+
+    def one(place: int) -> str:
+        part = shown[place]
+        said = f"Reliability diagram of {part[0]}: {points(part[2].error)} off on average."
+        name = f"f-model-{place}"
+        return themed_svg(lambda: draw_class(part, scale=scale), name, said, palette)
+
+    svg = _side_by_side(map(one, range(len(shown))), more, label)
+    return Picture("models", title, label, reading, svg)
+
+
+def models_label(checks: dict[str, Any]) -> str:
+    """The diagrams of several models in a sentence."""
+    best = min(checks, key=lambda name: float(checks[name].brier.score))
+    of = "" if checks[best].classes == 2 else ", for the likeliest class"
+    errors = [float(check.bins.error) for check in checks.values()]
+    return (
+        f"Reliability diagrams of {counted(len(checks), 'model')}{of}: errors from "
+        f"{points(min(errors))} to {points(max(errors))}; the lowest Brier score is "
+        f"{score(checks[best].brier.score)}, by {best}."
+    )
+
+
+def _side_by_side(drawings: Iterable[str], more: int, label: str) -> str:
+    """Drawings of which a page sets as many side by side as there is room for."""
     rest = f"<p>And {more:,} more.</p>" if more else ""
-    return f'<div class="panels" role="group" aria-label="{escape(label)}">{drawings}</div>{rest}'
+    inside = "".join(drawings)
+    return f'<div class="panels" role="group" aria-label="{escape(label)}">{inside}</div>{rest}'
 
 
 def _reliability(check: Any) -> str:
@@ -214,13 +244,6 @@ def _benefit(check: Any) -> str:
     )
 
 
-def _murphy(check: Any) -> str:
-    return (
-        "Murphy diagram: mean loss at every threshold for decisions; the area under the curve is "
-        f"{score(check.brier.score / 2)}, half the Brier score."
-    )
-
-
 def _classes(check: Any) -> str:
     errors = np.array([part.error for part in check.by_class])
     worst = check.by_class[int(errors.argmax())]
@@ -233,5 +256,5 @@ def _classes(check: Any) -> str:
 
 LABELS = {
     "reliability": _reliability, "evidence": _evidence, "windows": _windows,
-    "segments": _segments, "benefit": _benefit, "murphy": _murphy, "classes": _classes,
+    "segments": _segments, "benefit": _benefit, "classes": _classes,
 }  # fmt: skip

@@ -12,7 +12,7 @@ from fullswap.report.classes import MOST
 if TYPE_CHECKING:
     from fullswap.checking.answer import Check
 
-KINDS = ("reliability", "evidence", "windows", "segments", "benefit", "murphy", "classes")
+KINDS = ("reliability", "evidence", "windows", "segments", "benefit", "classes")
 
 
 def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
@@ -51,10 +51,6 @@ def picture_of(c: Check, kind: str, ax: Any = None) -> Any:
         shown = both_cells(c)
         happened = None if c.classes == 2 else "the likeliest class was right"
         return draw_benefit(shown["forecasts"], shown.get("recalibrated"), happened=happened, ax=ax)
-    if kind == "murphy":
-        from fullswap.report.murphy import draw_murphy
-
-        return draw_murphy(both_cells(c), ax=ax)
     from fullswap.report.classes import draw_classes
 
     if not c.by_class or c.top is None:
@@ -73,6 +69,15 @@ def class_parts(c: Check) -> list[tuple[str, Any, Any, Any]]:
         (str(part.label), part.curve if k < MOST else None, part.bins, part.cells)
         for k, part in enumerate(ranked)
     ]
+
+
+def model_parts(
+    checks: dict[str, Check], most: int = MOST
+) -> tuple[list[tuple[str, Any, Any, Any]], int]:
+    """Name, curve, bins and cells of the first models, and how many more there are."""
+    shown = list(checks.items())[:most]
+    parts = [(name, check.curve, check.bins, check.cells) for name, check in shown]
+    return parts, len(checks) - len(shown)
 
 
 def unit_of(c: Check) -> str:

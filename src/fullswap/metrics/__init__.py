@@ -23,7 +23,6 @@ from fullswap.metrics.chance import Chance, chance_of
 from fullswap.metrics.corp import Curve, ScoreDecomposition, Stretch, curve_of, decompose
 from fullswap.metrics.cox import Cox, cox_of
 from fullswap.metrics.discretised import discretised_calibration_error, discretised_swap_regret
-from fullswap.metrics.linear import LinearSwapRegret, linear_swap_regret, linear_swap_report
 from fullswap.metrics.reading import DistinctForecastsWarning
 from fullswap.metrics.regret import (
     SwapRegret,
@@ -51,20 +50,19 @@ from fullswap.metrics.windows import Windows, WindowTally
 from fullswap.metrics.yes_no import (
     corp_curve,
     cox_calibration,
-    murphy_curve,
     net_benefit,
     score_decomposition,
 )
 
 __all__ = [
     "Bins", "BrierDecomposition", "CalibrationTally", "CellTally", "Cells", "Chance",
-    "ClasswiseError", "Clusters", "Cox", "Curve", "DistinctForecastsWarning", "LinearSwapRegret",
+    "ClasswiseError", "Clusters", "Cox", "Curve", "DistinctForecastsWarning",
     "ScoreDecomposition", "Stretch", "SwapRegret", "Tally", "WindowTally", "Windows", "bins_of",
     "brier_decomposition", "brier_score", "calibration_error", "chance_of",
     "classwise_calibration_error", "corp_curve", "cox_calibration", "cox_of", "curve_of",
     "decompose", "discretised_calibration_error", "discretised_swap_regret", "external_regret",
     "full_swap_regret", "group_calibration_error", "kl_calibration_error", "l2_calibration_error",
-    "largest_group_error", "linear_swap_regret", "linear_swap_report", "log_loss", "murphy_curve",
+    "largest_group_error", "log_loss",
     "net_benefit", "regret_curve", "score_decomposition", "smallest_seen",
     "smooth_calibration_error", "swap_regret_report", "top_label_calibration_error",
 ]  # fmt: skip

@@ -33,27 +33,6 @@ def treat_all(cells: Cells, thresholds: Vector) -> Vector:
     return benefit
 
 
-def murphy(cells: Cells, thetas: Vector) -> Vector:
-    """Mean elementary score for every θ in [0, 1] (Ehm, Gneiting, Jordan, Krüger 2016).
-
-    Someone acts if p > θ and loses θ for acting in vain, 1 − θ for not acting when the event
-    comes. Every proper score is a mixture of these; the Brier score is twice the integral over
-    θ from 0 to 1.
-
-    Examples
-    --------
-    >>> cells = Cells.of_events(np.array([1.0, 0, 1, 0]), np.array([0.9, 0.6, 0.5, 0.1]))
-    >>> murphy(cells, np.array([0.2, 0.5]))
-    array([0.05, 0.25])
-    """
-    weight, yes = _from(cells.weight), _from(cells.yes)
-    at = np.searchsorted(cells.forecast, thetas, side="right")
-    vain = weight[at] - yes[at]
-    missed = np.concatenate(([0.0], np.cumsum(cells.yes)))[at]
-    loss: Vector = vain * thetas + missed * (1 - thetas)
-    return loss / cells.total
-
-
 def _from(values: Vector) -> Vector:
     """Sums of the values from each place on, and 0 behind the last, shape (m + 1,)."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))

@@ -109,14 +109,3 @@ def net_benefit(y_true: Any, y_proba: Any, thresholds: Any, sample_weight: Any =
     wanted = checks.vector("thresholds", np.atleast_1d(thresholds))
     checks.refuse_at("thresholds", "lie in [0, 1)", wanted, (wanted < 0) | (wanted >= 1))
     return benefit.net_benefit(cells_from(y_true, y_proba, sample_weight), wanted)
-
-
-def murphy_curve(y_true: Any, y_proba: Any, thetas: Any, sample_weight: Any = None) -> Vector:
-    """Mean elementary score for each θ in [0, 1]; twice its integral is the Brier score.
-
-    θ for acting in vain (p > θ, no event), 1 − θ for not acting when the event came: forecasts
-    that are lower for all θ are better under every proper score.
-    """
-    wanted = checks.vector("thetas", np.atleast_1d(thetas))
-    checks.unit("thetas", wanted)
-    return benefit.murphy(cells_from(y_true, y_proba, sample_weight), wanted)

@@ -15,8 +15,6 @@ from fullswap.report.groups import plot_groups
 from fullswap.report.history import History, calibration_history, history_of
 from fullswap.report.history_picture import draw_history
 from fullswap.report.joint import joint_distribution
-from fullswap.report.murphy import draw_murphy
-from fullswap.report.plane import draw_plane
 from fullswap.report.players import marginals
 from fullswap.report.regret import regret_curves
 from fullswap.report.reliability import draw_reliability, reliability_diagram
@@ -26,7 +24,7 @@ from fullswap.report.windows import draw_windows
 
 __all__ = [
     "History", "calibration_history", "decision_curve", "draw_benefit", "draw_classes",
-    "draw_decisions", "draw_evidence", "draw_history", "draw_murphy", "draw_plane",
+    "draw_decisions", "draw_evidence", "draw_history",
     "draw_reliability", "draw_segments", "draw_windows", "history_of", "joint_distribution",
     "marginals", "plot_classes", "plot_groups", "plot_top_label", "regret_curves",
     "reliability_diagram",

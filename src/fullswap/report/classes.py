@@ -1,4 +1,4 @@
-"""Reliability class by class: small diagrams side by side, worst first."""
+"""Reliability class by class, or model by model: small diagrams side by side."""
 
 from __future__ import annotations
 
@@ -65,6 +65,30 @@ def draw_classes(
     return _side_by_side(shown, scales, notes, lines, figure)
 
 
+def draw_models(
+    parts: Sequence[Part], *, more: int = 0, columns: int = 3, figure: Any = None
+) -> Figure:
+    """A small reliability diagram for each of several models of the same events, on one scale.
+
+    Parameters
+    ----------
+    parts
+        (name, curve, bins, cells) of each model, the best Brier score first.
+    more
+        Models that are not drawn; they are counted.
+    columns
+        Diagrams side by side at most.
+    figure
+        A figure or subfigure to draw on, by default a new one.
+    """
+    lines = f"{count_of(len(parts) + more, 'model')}, best Brier score first"
+    lines += f"; {more:,} not shown" if more else ""
+    scale = one_scale(parts)
+    lines += LOG_SCALE if scale.log_odds else ""
+    notes = [_off(part[2]) for part in parts]
+    return _side_by_side(parts, [scale] * len(parts), notes, lines, figure, columns)
+
+
 def plot_classes(
     y_true: Any, y_proba: Any, labels: Sequence[Any] | None = None, *, most: int = 12,
     sample_weight: Any = None, columns: int = 3, figure: Any = None,
@@ -115,12 +139,12 @@ def plot_classes(
     lines = f"{count_of(classes, 'class', 'classes')}, worst first" if classes > 1 else "one class"
     lines += f"; and {classes - most:,} more" if classes > most else ""
     lines += f"\n{outside:,} of {count_of(dots, 'dot')} outside, {expected:.1f} expected"
-    scale = _one_scale(parts)
+    scale = one_scale(parts)
     lines += LOG_SCALE if scale.log_odds else ""
     return _side_by_side(parts, [scale] * len(parts), notes, lines, figure, columns)
 
 
-def _one_scale(parts: Sequence[Part]) -> Scale:
+def one_scale(parts: Sequence[Part]) -> Scale:
     """One axis for all; in log-odds if more than half of them would be by themselves."""
     log_odds = 2 * sum(_scale_of(part).log_odds for part in parts) > len(parts)
     return marked_scale([_scale_of(part, log_odds) for part in parts])
@@ -190,19 +214,21 @@ def shown_of(parts: Sequence[Part], top: Part | None = None) -> tuple[list[Part]
     return ranked[:MOST], max(len(ranked) - MOST, 0)
 
 
-def draw_class(part: Part, *, ax: Axes | None = None) -> Figure:
-    """The small reliability diagram of one class.
+def draw_class(part: Part, *, scale: Scale | None = None, ax: Axes | None = None) -> Figure:
+    """The small reliability diagram of one class, or of one model.
 
     Parameters
     ----------
     part
-        (label, curve, bins, cells) of the class against the rest.
+        (label, curve, bins, cells) of the class against the rest, or of the model.
+    scale
+        The axis, by default its own.
     ax
         Axes to draw on, by default a new figure.
     """
     ax = style.axes_of(ax, 2.7, 2.9)
     words = f"{style.shortened(str(part[0]), LONGEST_NAME)}\n{_off(part[2])}"
-    _draw_part(ax, part, _scale_of(part), words)
+    _draw_part(ax, part, scale or _scale_of(part), words)
     ax.set_xlabel("forecast probability", **style.note())
     ax.set_ylabel("observed frequency", **style.note())
     return style.root_figure(ax)

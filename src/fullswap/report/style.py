@@ -159,17 +159,14 @@ def tidy(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def head(
-    ax: Axes, title: str | None, lines: list[str], fold: bool = False, lift: float = 7
-) -> None:
+def head(ax: Axes, title: str | None, lines: list[str], fold: bool = False) -> None:
     """A title and a few smaller lines above the axes, where they cannot cover data.
 
-    `fold`: the lines are broken where they would be longer than the axes are wide. They begin
-    `lift` points above these.
+    `fold`: the lines are broken where they would be longer than the axes are wide.
     """
     lines = folded(ax, lines) if fold else lines
     ax.annotate(
-        "\n".join(lines), (0, 1), (0, lift), xycoords="axes fraction", textcoords="offset points",
+        "\n".join(lines), (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points",
         va="bottom", ha="left", linespacing=1.4, **note(),
     )  # fmt: skip
     if title is not None:

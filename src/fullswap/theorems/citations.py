@@ -91,19 +91,6 @@ CITATIONS: dict[str, str] = {
         "Binghui Peng, Aviad Rubinstein. Fast Swap Regret Minimization and Applications to "
         "Approximate Correlated Equilibria. STOC 2024. arXiv:2310.19647"
     ),
-    "MMSS22": (
-        "Yishay Mansour, Mehryar Mohri, Jon Schneider, Balasubramanian Sivan. Strategizing "
-        "against Learners in Bayesian Games. COLT 2022."
-    ),
-    "FP23": (
-        "Gabriele Farina, Charilaos Pipis. Polynomial-Time Linear-Swap Regret Minimization in "
-        "Imperfect-Information Sequential Games. NeurIPS 2023."
-    ),
-    "DFFPS24": (
-        "Constantinos Daskalakis, Gabriele Farina, Maxwell Fishelson, Charilaos Pipis, Jon "
-        "Schneider. Efficient Learning and Computation of Linear Correlated Equilibrium in General "
-        "Convex Games. STOC 2025."
-    ),
     "LSS25": (
         "Haipeng Luo, Spandan Senapati, Vatsal Sharan. Simultaneous Swap Regret Minimization via "
         "KL-Calibration. 2025. arXiv:2502.16387"
