@@ -95,7 +95,7 @@ BASELINES: dict[str, Callable[[StructuredGame, float], Found]] = {
     "Lemke–Howson": lambda game, budget: lemke_howson(game, budget),
 }
 """Name ↦ what a usual method finds, from a game and a budget."""
-OURS = tuple(f"fullswap, {method}" for method in ("auto", "matching", "optimistic", "weights"))
+OURS = tuple(f"fullswap, {method}" for method in ("auto", "matching"))
 
 
 def attempt(
@@ -141,7 +141,6 @@ def _cost(method: str, budget: float) -> float:
         "LP": 1.0 + 0.2 * budget,
         "Blum–Mansour, dense": 1.2 * budget,
         "Lemke–Howson": 0.1,
-        "fullswap, weights": 1.0 + 0.3 * budget,
     }
     return known.get(method, 0.3 + 0.1 * budget)
 

@@ -41,7 +41,7 @@ from studies.threads import within_budget
 DIMS = (2, 3, 4)
 ACTIONS = 1_000
 PAPER = "paper"
-SOLVERS = ("weights", "matching", "optimistic", "auto")
+SOLVERS = ("matching", "auto")
 QUICK_TARGETS = (0.2, 0.1, 0.05, 0.02, 0.01)
 FULL_TARGETS = (*QUICK_TARGETS, 0.005)
 FIRST_HORIZON = 64
@@ -93,9 +93,7 @@ def jobs(quick: bool, seed: int) -> list[Job]:
                     "most_rounds": _MOST_ROUNDS[quick],
                     "budget": _BUDGET[quick],
                 }
-                slow = method == "weights" or (method == "optimistic" and dim > 2)
-                work = _MOST_ROUNDS[quick] * 5e-5 if slow else 0.2
-                planned.append(Job(descend, {**game, "method": method, **ends}, work))
+                planned.append(Job(descend, {**game, "method": method, **ends}, 0.2))
     return planned
 
 

@@ -381,7 +381,7 @@ def test_summary_of_a_missed_gap_and_payoffs_below_zero():
     game = from_matrices([[-1, 0], [0, -3]], [[-2, 0], [0, -1]])
     figure = marginals(verify(game, [[0.5, 0], [0, 0.5]]))
     assert "gap 2, payoffs −2, −1.5" in words(figure.axes[0])
-    slow = solve(zoo.ring(100), 1e-9, "weights", rounds=40)
+    slow = solve(zoo.ring(100), 1e-9, "matching", rounds=40)
     assert not slow.reached and "not as small as asked" in words(marginals(slow).axes[0])
 
 

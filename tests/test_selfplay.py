@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from fullswap.games import zoo
 from fullswap.games.actions import stack
 from fullswap.games.restricted import Restricted, initial_actions
-from fullswap.games.selfplay import LEARNERS, SelfPlay, joint_play
-from fullswap.kernels import selfplay as kernel
+from fullswap.games.selfplay import SelfPlay, joint_play
 from small_games import SMALL, auction, random_game, ring
 
 
@@ -57,22 +56,20 @@ def test_long_numbers_beside_parameters_stay_exact():
 
 @given(
     shape=st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple),
-    learner=st.sampled_from(sorted(LEARNERS)),
     seed=st.integers(0, 1000),
 )
-def test_self_play_is_blum_mansour(shape, learner, seed):
+def test_self_play_is_blum_mansour(shape, seed):
     """Rounds of the kernel are stationary, and payoffs are those of the tensors."""
     game = random_game(shape, seed)
     active = Restricted(game, [np.arange(k) for k in shape])
-    play = SelfPlay(active, learner)
+    play = SelfPlay(active)
     for _ in range(4):
         play.play(1)
         for p, k in enumerate(shape):
             x, rows = play._mixed[p, :k], play._rows[p, :k, :k]
             assert rows.sum(axis=1) == pytest.approx(1) and x.sum() == pytest.approx(1)
             assert x @ rows == pytest.approx(x, abs=1e-9)
-            unit = 1.0 if learner == "matching" else active.ranges[p]
-            table = np.moveaxis((active.tables[p] - active.tables[p].min()) / unit, p, 0)
+            table = np.moveaxis(active.tables[p] - active.tables[p].min(), p, 0)
             for other, n in reversed([(q, n) for q, n in enumerate(shape) if q != p]):
                 table = table @ play._mixed[other, :n]
             assert play._last[p, :k] == pytest.approx(table)
@@ -82,7 +79,7 @@ def test_self_play_is_blum_mansour(shape, learner, seed):
 def test_rounds_in_one_call_or_many_are_the_same():
     shape = (3, 4)
     game = random_game(shape, 9)
-    plays = [SelfPlay(Restricted(game, [np.arange(k) for k in shape]), "matching") for _ in "ab"]
+    plays = [SelfPlay(Restricted(game, [np.arange(k) for k in shape])) for _ in "ab"]
     plays[0].play(12)
     for _ in range(12):
         plays[1].play(1)
@@ -98,8 +95,3 @@ def test_joint_play_by_loops():
     for t, cell in itertools.product(range(2), np.ndindex(shape)):
         expected[cell] += weights[t] * np.prod([history[t, p, a] for p, a in enumerate(cell)])
     assert joint_play(history, weights, shape) == pytest.approx(expected)
-
-
-def test_learners_have_the_numbers_of_the_kernel():
-    codes = {name.lower(): getattr(kernel, name) for name in ("MATCHING", "OPTIMISTIC", "WEIGHTS")}
-    assert {name: learner.code for name, learner in LEARNERS.items()} == codes

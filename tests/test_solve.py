@@ -26,8 +26,6 @@ from fullswap.games.search import Search
 from fullswap.games.solve import METHODS, solve
 from small_games import SMALL, as_table, auction, random_game, ring, slow_gap, whole
 
-SELF_PLAY = ("matching", "optimistic", "weights")
-
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", SMALL)
@@ -48,7 +46,7 @@ def test_results_keep_the_gap_asked_for_in_any_unit():
     game = ring(11, 8)
     for unit in (1e-4, 1e5):
         scaled = from_tensor([unit * t + 3 * unit for t in whole(game)])
-        for method in ("auto", "matching", "optimistic", "oracle"):
+        for method in ("auto", "matching", "oracle"):
             equilibrium = solve(scaled, 0.01 * unit, method)
             assert equilibrium.reached and equilibrium.gap <= 0.01 * unit
 
@@ -80,16 +78,12 @@ def test_cournot_outputs_tend_to_the_equilibrium(players, grid, method):
     )  # a step of the grid, and the gap
 
 
-@pytest.mark.parametrize("method", ["auto", "matching", "optimistic", "oracle"])
+@pytest.mark.parametrize("method", ["auto", "matching", "oracle"])
 def test_a_hundred_thousand_actions(method):
     equilibrium = solve(ring(100_000), method=method)
     assert equilibrium.reached and equilibrium.rounds < 20_000
     # few actions are ever looked at
     assert all(len(np.unique(equilibrium.support[:, p])) < 200 for p in range(2))
-
-
-def test_the_paper_s_weights_solve_a_large_ring():
-    assert solve(ring(3000, 2000), 0.05, "weights").reached
 
 
 def test_plans_of_an_auction():
@@ -108,18 +102,11 @@ def test_no_equilibrium_of_self_play_beats_the_programme():
         game = random_game((3, 5), seed)
         best = best_equilibrium(whole(game))
         welfare = sum((best * t).sum() for t in whole(game))
-        for method in ("matching", "optimistic"):
-            equilibrium = solve(game, 1e-4, method)
-            assert equilibrium.reached
-            # a gap of g buys at most a little welfare: here far less than 100·g
-            assert equilibrium.payoffs.sum() <= welfare + 1e-2
+        equilibrium = solve(game, 1e-4, "matching")
+        assert equilibrium.reached
+        # a gap of g buys at most a little welfare: here far less than 100·g
+        assert equilibrium.payoffs.sum() <= welfare + 1e-2
         assert verify(game, best).gap <= 1e-8
-
-
-def test_optimistic_play_needs_far_fewer_rounds():
-    game = random_game((12, 9), 7)
-    rounds = [solve(game, 0.01, method).rounds for method in SELF_PLAY]
-    assert 5 * rounds[0] < rounds[2] and 5 * rounds[1] < rounds[2]
 
 
 def test_same_seed_same_result():
@@ -146,14 +133,14 @@ def test_budget_of_rounds_and_going_on():
 def test_going_on_is_never_worse():
     game = random_game((12, 9), 7)
     good = solve(game, 1e-3, "matching")
-    worse = solve(game, 1e-12, "weights", start=good, rounds=5)
+    worse = solve(game, 1e-12, "matching", start=good, rounds=5)
     assert not worse.reached and worse.gap <= good.gap and worse.rounds == good.rounds + 5
     known = set(map(tuple, good.support.tolist()))
     assert known & set(map(tuple, worse.support.tolist()))
 
 
 def test_budget_of_time():
-    equilibrium = solve(random_game((40, 41)), 1e-13, "weights", seconds=0.05)
+    equilibrium = solve(random_game((40, 41)), 1e-13, "matching", seconds=0.05)
     assert not equilibrium.reached and equilibrium.gap < 1
     equilibrium = solve(random_game((60, 61)), 1e-3, "lp", seconds=1e-6)
     assert not equilibrium.reached and equilibrium.weights.sum() == pytest.approx(1)
@@ -208,7 +195,7 @@ def test_self_play_reaches_tiny_gaps_by_programmes_on_what_is_played():
     game = from_matrices(*np.random.default_rng(0).random((2, 40, 25)))
     record = Record(game, 1e-7, None, Progress(100, False))
     search = Search(game, record, [np.arange(40), np.arange(25)])
-    portfolio.run([Member("play", search.by_self_play("matching", 20_000, polish=True))], record)
+    portfolio.run([Member("play", search.by_self_play(20_000, polish=True))], record)
     assert record.done() and 0 < record.rounds < 10_000
     assert not solve(game, 1e-7, "matching", rounds=record.rounds).reached
 

@@ -173,7 +173,7 @@ def _games() -> None:
     from fullswap.games import solve, zoo
     from fullswap.games.nash import Paths
 
-    for method in ("matching", "optimistic", "weights", "oracle", "lemke-howson"):
+    for method in ("matching", "oracle", "lemke-howson"):
         solve(zoo.ring(7), 0.1, method)
     path = Paths(zoo.ring(7).table([np.arange(7)] * 2)).start(0)
     path.advance(1)  # stopped on the way, it calculates its inverses anew

@@ -16,20 +16,18 @@ from fullswap.report.style import (
     new_figure,
 )
 from studies.fits import SMALLEST
-from studies.report.axes import GREEN, log_scales
+from studies.report.axes import log_scales
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PURPLE, _ORANGE, _GUIDE = "#AA4499", "#E69F00", "0.6"
+_ORANGE, _GUIDE = "#E69F00", "0.6"
 _LOOKS: dict[str, tuple[str, str, str]] = {
     "LP": (INK, "s", "linear programme"),
     "Blum–Mansour, dense": (_ORANGE, "D", "Blum–Mansour on all actions"),
     "Lemke–Howson": ("0.5", "P", "Lemke–Howson"),
     "paper": (VERMILION, "o", "paper’s learner in self-play"),
-    "weights": (_PURPLE, "v", "solve: weights"),
-    "optimistic": (GREEN, "^", "solve: optimistic"),
     "matching": ("#56B4E9", "<", "solve: matching"),
     "auto": (BLUE, "*", "solve: auto"),
 }

@@ -29,9 +29,7 @@ LONG_NAME = 20
 MOST_COLUMNS = 6
 """Joint actions side by side where players are so many that each has a row."""
 PLAY_OUT = "play-out"
-METHODS = (
-    "auto", "matching", "optimistic", "weights", "oracle", "lp", "lemke-howson", PLAY_OUT,
-)  # fmt: skip
+METHODS = ("auto", "matching", "oracle", "lp", "lemke-howson", PLAY_OUT)
 OBJECTIVES = ("welfare", "fair", "entropy", "support")
 NOTIONS = ("correlated", "coarse")
 SOLVING = "Solving"

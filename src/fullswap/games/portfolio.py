@@ -161,7 +161,7 @@ def _self_play(
 ) -> Iterator[float]:  # fmt: skip
     search = Search(game, record, _joined(known, initial_actions(game, _SOME, rng)))
     search.active.add(spread_actions(game))
-    yield from search.by_self_play("matching", most_rounds, polish=True)
+    yield from search.by_self_play(most_rounds, polish=True)
 
 
 def _joined(known: Sequence[Column] | None, columns: list[Column]) -> list[Column]:

@@ -28,7 +28,7 @@ from fullswap.games.verify import verify
 # What "auto" does if an objective is given: with tables of all joint actions, and without.
 OBJECTIVE, AMONG_ACTIVE = "objective", "objective among active actions"
 # Actions of a player to begin with.
-_INITIAL = {"oracle": 8, "matching": 24, "optimistic": 24, "weights": 64}
+_INITIAL = {"oracle": 8, "matching": 24}
 _ANY_EQUILIBRIUM = 0.5  # share of the time for any equilibrium before better ones are looked for
 
 
@@ -77,7 +77,7 @@ class Run:
             steps = search.by_programmes(wanted, method)
         else:
             search.active.add(spread_actions(game))
-            steps = search.by_self_play(method, self._rounds, polish=False)
+            steps = search.by_self_play(self._rounds, polish=False)
         return portfolio.run([Member(method, steps)], record)
 
     def _by_portfolio(self, record: Record, most: float) -> bool:

@@ -87,18 +87,18 @@ class Search:
             if answers is None or not self.grow(answers, 0.0):
                 return
 
-    def by_self_play(self, learner: str, most_rounds: int, polish: bool) -> Iterator[float]:
+    def by_self_play(self, most_rounds: int, polish: bool) -> Iterator[float]:
         """Self-play on more and more actions."""
         share = self.gap / float(self.active.ranges.max())
         residual = min(max(_UNSETTLED * share, _LEAST_RESIDUAL), RESIDUAL)
-        play = SelfPlay(self.active, learner, residual)
+        play = SelfPlay(self.active, residual)
         length, polished_at, rounds_left = FIRST_LOOK, _PATIENT_ROUNDS, most_rounds
         while rounds_left > 0:
             length = min(length, rounds_left, play.longest)
             play.play(length)
             rounds_left -= length
             self.record.rounds += length
-            gap, answers = self.look(play.average(), learner)
+            gap, answers = self.look(play.average(), "matching")
             yield length * play.work + self._look_work()
             # while play is far from its own equilibrium, what it lacks tells little
             grown = self.grow(answers, max(_LACKING * self.gap, _MOSTLY * gap))

@@ -28,7 +28,7 @@ from fullswap.games.verify import verify
 
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
 
-METHODS = ("auto", "matching", "optimistic", "weights", "oracle", "lp", pivots.METHOD)
+METHODS = ("auto", "matching", "oracle", "lp", pivots.METHOD)
 _MOST_ROUNDS = 200_000  # rounds of self-play unless a number is given
 _SMALL = 400  # joint actions up to which a linear programme takes milliseconds
 
@@ -69,10 +69,6 @@ def solve(
           welfare among these.
         - "matching": self-play of learners, one for each active action, by regret matching+ that
           expects the last round again; averages weigh round t with t².
-        - "optimistic": the same by multiplicative weights that expect the last round again.
-        - "weights": by plain multiplicative weights on many extreme actions, as in [FKO25, Table 1
-          row 3], and more where these fall short. Tens of thousands of rounds; no bound is computed
-          beforehand, the check afterwards decides.
     seed : int or numpy Generator
         For the actions to begin with. The same seed gives the same result.
     rounds, seconds : int and float, optional

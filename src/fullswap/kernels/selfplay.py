@@ -2,23 +2,20 @@
 
 Every player has one learner for each action: learner a recommends a distribution Q[a] over the
 actions, the player mixes by the stationary distribution x = xQ, and learner a is charged with the
-share x[a] of what happens. Three learners: regret matching+ that expects the last round to come
-again, multiplicative weights that do, and plain multiplicative weights.
+share x[a] of what happens. The learners are regret matching+ that expects the last round to come
+again.
 
 Symbols: N players, player p with k_p actions, K = max k_p, M = Π k_p; sizes (N,) the k_p;
 tables (N, M): payoffs of player p as a (k_p, M/k_p) matrix, own action first, the others in order;
-scores (N, K, K): regrets or cumulative payoffs of learner a for action b; rows Q (N, K, K);
-mixed x (N, K); last (N, K) payoffs of the last round; charges (N, K) cumulative shares G.
+scores (N, K, K): regrets R of learner a for action b; rows Q (N, K, K); mixed x (N, K);
+last (N, K) payoffs of the last round.
 """
-
-import math
 
 import numpy as np
 
 from fullswap.kernels.compiling import kernel
 from fullswap.kernels.stationary import gth_in_place, stationary_dense
 
-MATCHING, OPTIMISTIC, WEIGHTS = 0, 1, 2  # the three learners
 _LARGE = 64  # chains of more states are repaired from the last round by steps, where a few suffice
 _STEPS = 12  # such steps are tried before elimination: a part of its work
 
@@ -38,25 +35,6 @@ def _match(scores, rows, shares, last, k):
         scale = 1.0 / total if total > 0.0 else 0.0
         for b in range(k):
             rows[a, b] = rows[a, b] * scale if total > 0.0 else 1.0 / k
-
-
-@kernel(error_model="numpy", fastmath={"contract", "reassoc"})
-def _weigh(scores, rows, shares, last, charges, k, optimism, rate):
-    """Q[a, b] ∝ exp(η·(S[a, b] + optimism·x[a]·last[b])); rate 0: η = 2√(ln k/(1 + G[a]))."""
-    for a in range(k):
-        eta = rate if rate > 0.0 else 2.0 * math.sqrt(math.log(k) / (1.0 + charges[a]))
-        hope = optimism * shares[a]
-        most = -np.inf
-        for b in range(k):
-            rows[a, b] = scores[a, b] + hope * last[b]
-            most = max(most, rows[a, b])
-        total = 0.0
-        for b in range(k):
-            rows[a, b] = math.exp(eta * (rows[a, b] - most))
-            total += rows[a, b]
-        scale = 1.0 / total
-        for b in range(k):
-            rows[a, b] *= scale
 
 
 @kernel
@@ -96,41 +74,30 @@ def _payoffs(table, sizes, mixed, player, joint, out):
 
 
 @kernel(fastmath={"contract", "reassoc"})
-def _learn(scores, rows, shares, last, charges, k, matching):
+def _learn(scores, rows, shares, last, k):
     """Charge learner a with x[a] times the payoffs; regrets are clipped at 0."""
     for a in range(k):
         share = shares[a]
-        charges[a] += share
         mean = 0.0
-        if matching:
-            for b in range(k):
-                mean += rows[a, b] * last[b]
         for b in range(k):
-            value = scores[a, b] + share * (last[b] - mean)
-            scores[a, b] = max(value, 0.0) if matching else value
+            mean += rows[a, b] * last[b]
+        for b in range(k):
+            scores[a, b] = max(scores[a, b] + share * (last[b] - mean), 0.0)
 
 
 @kernel
-def play_rounds(
-    tables, sizes, scores, rows, mixed, last, charges, learner, rate, residual, history
-):
+def play_rounds(tables, sizes, scores, rows, mixed, last, residual, history):
     """Play len(history) rounds; all state is updated and history (rounds, N, K) is written.
 
-    ``learner`` is one of MATCHING, OPTIMISTIC and WEIGHTS, ``rate`` the step η of multiplicative
-    weights for payoffs in [0, 1] (0 for one that falls with the charges). ``residual`` is how far
-    from stationary, ‖xQ − x‖₁, the mixed actions of many actions may be.
+    ``residual`` is how far from stationary, ‖xQ − x‖₁, the mixed actions of many actions may be.
     """
     players, most = mixed.shape
     square, steps = np.empty((most, most)), np.empty((3, most))
     joint = np.empty(tables.shape[1])
-    optimism = 1.0 if learner == OPTIMISTIC else 0.0
     for t in range(history.shape[0]):
         for p in range(players):
             k = sizes[p]
-            if learner == MATCHING:
-                _match(scores[p], rows[p], mixed[p], last[p], k)
-            else:
-                _weigh(scores[p], rows[p], mixed[p], last[p], charges[p], k, optimism, rate)
+            _match(scores[p], rows[p], mixed[p], last[p], k)
             x = history[t, p]
             # entry by entry: what numba would say of shapes that differ takes seconds to compile
             for a in range(most):
@@ -141,4 +108,4 @@ def play_rounds(
                 mixed[p, a] = history[t, p, a]
         for p in range(players):
             _payoffs(tables[p], sizes, mixed, p, joint, last[p])
-            _learn(scores[p], rows[p], mixed[p], last[p], charges[p], sizes[p], learner == MATCHING)
+            _learn(scores[p], rows[p], mixed[p], last[p], sizes[p])
