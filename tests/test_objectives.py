@@ -94,9 +94,8 @@ def test_objectives_of_a_continuum_have_no_bound():
     found = solve(zoo.cournot(2), objective="fair")
     assert found.reached and found.optimum.bound is None and not found.optimum.proved
     assert found.optimum.value == pytest.approx(found.payoffs.min()) and "no bound" in str(found)
-    for objective in ("entropy", "support"):
-        with pytest.raises(ValueError, match="objective must be 'welfare', 'fair' or weights"):
-            solve(zoo.cournot(2), objective=objective)
+    with pytest.raises(ValueError, match="objective must be 'welfare', 'fair' or weights"):
+        solve(zoo.cournot(2), objective="entropy")
 
 
 def test_no_objective_no_optimum():
@@ -124,17 +123,6 @@ def test_no_equilibrium_has_more_entropy(name):
 def test_entropy_of_a_game_that_allows_everything():
     found = solve(SMALL["constant"], 1e-3, objective="entropy")
     assert found.optimum.value == pytest.approx(np.log(6)) and found.optimum.proved
-
-
-def test_small_supports():
-    pennies = from_matrices([[1.0, -1.0], [-1.0, 1.0]], [[-1.0, 1.0], [1.0, -1.0]])
-    found = solve(pennies, 1e-6, objective="support")
-    assert len(found.weights) == 4 and not found.optimum.proved  # four is best, and not proved
-    assert found.optimum.bound == 2 and "less than 2" in str(found.optimum)
-    dilemma = solve(from_matrices([[3, 0], [4, 1]], [[3, 4], [0, 1]]), objective="support")
-    assert dilemma.support.tolist() == [[1, 1]] and dilemma.optimum.proved
-    large = solve(random_game((60, 50), 3), 1e-6, objective="support")
-    assert large.reached and len(large.weights) == large.optimum.value
 
 
 def test_memory_is_known_before_it_is_taken():
@@ -303,7 +291,7 @@ def test_an_interrupt_before_an_objective_ends_all(monkeypatch):
 
 @pytest.mark.parametrize(
     ("objective", "method"),
-    [("welfare", "lp"), ("fair", "lp"), ("entropy", "entropy"), ("support", "pure")],
+    [("welfare", "lp"), ("fair", "lp"), ("entropy", "entropy")],
 )
 def test_results_say_what_found_them(objective, method):
     assert solve(zoo.chicken(), 1e-4, objective=objective).method == method

@@ -30,7 +30,7 @@ MOST_COLUMNS = 6
 """Joint actions side by side where players are so many that each has a row."""
 PLAY_OUT = "play-out"
 METHODS = ("auto", "matching", "oracle", "lp", "lemke-howson", PLAY_OUT)
-OBJECTIVES = ("welfare", "fair", "entropy", "support")
+OBJECTIVES = ("welfare", "fair", "entropy")
 NOTIONS = ("correlated", "coarse")
 SOLVING = "Solving"
 FILES = """

@@ -13,7 +13,6 @@ from fullswap.games.game import StructuredGame
 from fullswap.games.profiles import CorrelatedEquilibrium, Optimum
 from fullswap.games.record import Record
 from fullswap.games.values import (
-    UNUSUAL,
     ceiling_of,
     levels_of,
     name_of,
@@ -31,7 +30,7 @@ class BestSoFar:
     """The best profile so far that keeps the gap asked for, and the bound so far.
 
     ``tables`` are the payoffs less each player's level, and so are values and bounds; ``optimum``
-    has the levels back. Of "support" a small value is better, and the bound is from below.
+    has the levels back.
     """
 
     def __init__(
@@ -41,10 +40,10 @@ class BestSoFar:
         self.record, self.objective = record, objective
         levels = levels_of(tables, objective)
         self.tables = [t - level for t, level in zip(tables, levels, strict=True)]
-        unusual = name_of(objective) in UNUSUAL
-        self._base = 0.0 if unusual else value_of_payoffs(levels, objective)
+        entropy = name_of(objective) == "entropy"
+        self._base = 0.0 if entropy else value_of_payoffs(levels, objective)
         self._scale = scale_of(tables, objective)
-        self._game, self._sign = game, -1.0 if name_of(objective) == "support" else 1.0
+        self._game = game
         self._value, self._bound = -math.inf, math.inf
         self.limit(ceiling_of(self.tables, objective))
         self.columns: list[Indices] = []
@@ -63,7 +62,7 @@ class BestSoFar:
         if gap > self.record.gap:
             return
         paid = np.array([float((joint * t).sum()) for t in self.tables])
-        value = self._sign * value_of(joint, paid, self.objective)
+        value = value_of(joint, paid, self.objective)
         if value > self._value:
             self._value, self.method = value, method
             self.columns = [np.asarray(at) for at in np.nonzero(joint)]
@@ -87,15 +86,15 @@ class BestSoFar:
 
     def limit(self, bound: float) -> None:
         """No equilibrium has more than this."""
-        self._bound = min(self._bound, self._sign * bound)
+        self._bound = min(self._bound, bound)
 
     @property
     def optimum(self) -> Optimum | None:
         """Of the profile that is best so far; None if there is none."""
         if not len(self.weights):
             return None
-        bound = self._sign * max(self._bound, self._value) + self._base
-        value = self._sign * self._value + self._base
+        bound = max(self._bound, self._value) + self._base
+        value = self._value + self._base
         return Optimum(name_of(self.objective), value, bound, self._scale)
 
     @property

@@ -17,7 +17,6 @@ from fullswap.games.entropy import MOST_ENTROPY, largest_entropy
 from fullswap.games.lp import optimise, programme_entries
 from fullswap.games.profiles import CorrelatedEquilibrium
 from fullswap.games.record import NOISE
-from fullswap.games.support import smallest_support
 from fullswap.games.values import name_of
 
 ONE_PROGRAMME = 1_500_000  # entries of a programme up to which it is built as a whole
@@ -44,8 +43,6 @@ def by_objective(
     name = name_of(objective)
     if name == "entropy":
         return largest_entropy(best, rng, earlier)
-    if name == "support":
-        return smallest_support(best, rng, earlier)
     entries = programme_entries(best.tables[0].shape, best.record.notion)
     if entries > ONE_PROGRAMME:
         return by_columns(best, objective, rng, earlier)

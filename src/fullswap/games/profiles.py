@@ -55,12 +55,12 @@ class Optimum:
     """How good an equilibrium is for the objective that was asked for."""
 
     objective: str
-    """"welfare", "fair", "weights", "entropy" (in nats), or "support" (joint actions)."""
+    """"welfare", "fair", "weights", or "entropy" (in nats)."""
     value: float
     bound: float | None
-    """No equilibrium has more (of "support": fewer); None if no bound is known."""
+    """No equilibrium has more; None if no bound is known."""
     scale: float = 0.0
-    """How far values of joint actions are apart; of "support", which is counted, 0."""
+    """How far values of joint actions are apart."""
     searched: bool = True
     """Whether better ones were looked for; False if any equilibrium had to do."""
 
@@ -78,8 +78,7 @@ class Optimum:
         if not self.searched:
             known = "not optimised"
         elif self.bound is not None:
-            side = "less" if self.objective == "support" else "more"
-            known = f"not proved best: no equilibrium has {side} than {self._said(self.bound)}"
+            known = f"not proved best: no equilibrium has more than {self._said(self.bound)}"
         known = "proved best" if self.proved else known
         return f"{self.objective} {self._said(self.value)} ({known})"
 

@@ -22,7 +22,7 @@ from fullswap.games.pure import MOST_SCANNED
 from fullswap.games.record import Record
 from fullswap.games.restricted import initial_actions, spread_actions
 from fullswap.games.search import Search
-from fullswap.games.values import UNUSUAL, name_of, scale_of, value_of
+from fullswap.games.values import name_of, scale_of, value_of
 from fullswap.games.verify import verify
 
 # What "auto" does if an objective is given: with tables of all joint actions, and without.
@@ -63,7 +63,7 @@ class Run:
                     f"method={method!r}, got {shown}"
                 )
             return portfolio.run([Member(method, pivots.by_pivots(game, record, tables))], record)
-        if method == OBJECTIVE or (method == "lp" and name_of(wanted) in UNUSUAL):
+        if method == OBJECTIVE or (method == "lp" and name_of(wanted) == "entropy"):
             sizes = [s.size or 0 for s in game.actions]
             check_entries(wanted, sizes, record.notion)
             tables = game.table([np.arange(k) for k in sizes])

@@ -23,7 +23,7 @@ from fullswap.games.pure import MOST_SCANNED
 from fullswap.games.record import NOTIONS, Record
 from fullswap.games.run import AMONG_ACTIVE, OBJECTIVE, Run
 from fullswap.games.search import FIRST_LOOK
-from fullswap.games.values import UNUSUAL, as_objective, name_of, value_of
+from fullswap.games.values import as_objective, name_of, value_of
 from fullswap.games.verify import verify
 
 __all__ = ["FIRST_LOOK", "METHODS", "solve"]
@@ -78,13 +78,13 @@ def solve(
     start : CorrelatedEquilibrium, optional
         An earlier result, to go on from: its actions are active from the start, its rounds are
         counted on, and the result is never worse (with an objective, if that misses the gap).
-    objective : {"welfare", "fair", "entropy", "support"} or sequence of float, optional
+    objective : {"welfare", "fair", "entropy"} or sequence of float, optional
         For "auto", "lp" and "oracle": the largest sum of payoffs, the largest smallest payoff, the
-        largest entropy, the fewest joint actions (a search that proves little), or the largest sum
-        with these weights of the players. ``optimum`` of the result says whether it was proved
-        best, or which value no equilibrium exceeds. "oracle", and "auto" where sets are infinite
-        or tables too large, maximise among active actions only, without a bound; where even these
-        are too many, "auto" returns any equilibrium and says that it is not optimised.
+        largest entropy, or the largest sum with these weights of the players. ``optimum`` of the
+        result says whether it was proved best, or which value no equilibrium exceeds. "oracle", and
+        "auto" where sets are infinite or tables too large, maximise among active actions only,
+        without a bound; where even these are too many, "auto" returns any equilibrium and says that
+        it is not optimised.
     notion : {"correlated", "coarse"}
         Coarse equilibria need only deter one action in place of all recommendations.
     progress : bool, optional
@@ -113,7 +113,7 @@ def solve(
             record.settle(earlier)
             if record.done():
                 return replace(earlier, reached=True, notion=notion, optimum=None)
-        if name_of(wanted) in UNUSUAL and (method == "oracle" or not _fits(sizes)):
+        if name_of(wanted) == "entropy" and (method == "oracle" or not _fits(sizes)):
             rule = "be 'welfare', 'fair' or weights unless tables of all joint actions are at hand"
             checks.refuse("objective", rule, objective)
         if method == "auto" and objective is not None:

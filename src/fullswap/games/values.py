@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from fullswap.base import checks
 from fullswap.base.protocols import Points, Vector
 
-OBJECTIVES = ("welfare", "fair", "entropy", "support")
-UNUSUAL = ("entropy", "support")  # objectives that are no linear programme
+OBJECTIVES = ("welfare", "fair", "entropy")
 # Share of the payoffs themselves, levels included, below which ranges of values are rounding: with
 # the millionth of ``Optimum.proved`` values count as the same that differ by 1e-14 of payoffs.
 _ROUNDING = 1e-8
@@ -55,8 +54,6 @@ def value_of(weights: Points, paid: Vector, objective: str | Vector) -> float:
     name = name_of(objective)
     if name == "entropy":
         return entropy_of(weights)
-    if name == "support":
-        return float(np.count_nonzero(weights))
     return value_of_payoffs(paid, objective)
 
 
@@ -83,11 +80,9 @@ def scale_of(tables: Sequence[Points], objective: str | Vector) -> float:
     """How far apart values of joint actions are: what a difference of values is a share of.
 
     Of the smallest payoff the least range of a player who has one, of the entropy its largest
-    value; supports are counted, and none differs a little from another.
+    value.
     """
     name = name_of(objective)
-    if name == "support":
-        return 0.0
     if name == "entropy":
         return math.log(tables[0].size)
     weights = shares_of(objective, len(tables))
@@ -100,10 +95,8 @@ def scale_of(tables: Sequence[Points], objective: str | Vector) -> float:
 
 
 def ceiling_of(tables: Sequence[Points], objective: str | Vector) -> float:
-    """What no profile at all exceeds (of "support": what none has fewer of)."""
+    """What no profile at all exceeds."""
     name = name_of(objective)
-    if name == "support":
-        return 1.0
     if name == "entropy":
         return math.log(tables[0].size)
     if name == "fair":
