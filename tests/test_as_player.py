@@ -7,8 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from fullswap import FullSwapLearner
 from fullswap.base.protocols import Mixture
@@ -19,7 +18,6 @@ from fullswap.games import (
     Vectors,
     as_player,
     decompose,
-    decompose_by_membership,
     from_matrices,
     play_out,
     zoo,
@@ -136,15 +134,19 @@ def test_a_learner_of_ones_own():
         np.testing.assert_allclose(play @ actions.embeddings, mean, atol=1e-8)
 
 
-@pytest.mark.parametrize("oracle", ["best responses", "membership"])
+def by_programme(rows, point):
+    """A mixed action with this mean that weighs the last actions least."""
+    system = np.vstack((rows.T, np.ones(len(rows))))
+    found = linprog(np.arange(len(rows)), A_eq=system, b_eq=np.append(point, 1.0))
+    return np.arange(len(rows)), np.maximum(found.x, 0.0)
+
+
+@pytest.mark.parametrize("oracle", [None, by_programme])
 def test_oracles_agree_about_the_regret_of_the_hull(oracle):
     rows = np.random.default_rng(2).normal(size=(10, 3))
     actions, hull = Vectors(rows), Polytope(vertices=rows)
-    oracles = {
-        "best responses": None,
-        "membership": partial(decompose_by_membership, hull.contains, actions),
-    }
-    player = as_player(FullSwapLearner(hull, LINEAR, 80, row="tree"), actions, oracles[oracle])
+    own = None if oracle is None else partial(oracle, rows)
+    player = as_player(FullSwapLearner(hull, LINEAR, 80, row="tree"), actions, own)
     plays, vectors = played_out(player, actions, hostile(3, 4), 80)
     regret = normal_form_regret(rows @ vectors.T, plays)
     assert regret <= player.learner.certificate().measured + 1e-6 <= player.guarantee + 2e-6
@@ -235,55 +237,6 @@ def test_answers_of_an_oracle_are_checked(answer, why):
     player = as_player(inner, square, lambda point: answer)
     with pytest.raises(ValueError, match=why):
         player.play()
-
-
-@settings(max_examples=25)
-@given(st.integers(2, 6), st.integers(0, 14), st.integers(0, 10_000), st.sampled_from([1.0, 0.1]))
-def test_membership_alone_gives_a_mixed_action_with_the_right_mean(dim, more, seed, sparse):
-    rng = np.random.default_rng([dim, more, seed])
-    rows = rng.normal(size=(dim + 1 + more, dim)) * rng.uniform(0.2, 5.0, size=dim) + 3
-    actions, hull = Vectors(rows), Polytope(vertices=rows)
-    point = rng.dirichlet(np.full(len(rows), sparse)) @ rows
-    chosen, weights = decompose_by_membership(hull.contains, actions, point)
-    assert len(chosen) <= dim + 1 and weights.min() >= 0
-    np.testing.assert_allclose(weights @ rows[chosen], point, atol=1e-7)
-    others, shares = decompose(actions, point)
-    np.testing.assert_allclose(weights @ rows[chosen], shares @ rows[others], atol=1e-7)
-
-
-def test_membership_on_faces_and_corners_of_degenerate_hulls():
-    cube = np.array(np.meshgrid(*[[0.0, 2.0]] * 3)).reshape(3, -1).T
-    actions = Vectors(np.vstack((cube, cube[:3], [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]])))
-    contains = Box([0.0] * 3, [2.0] * 3).contains
-    for point in ([1.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.3, 2.0, 1.1], [1.0, 1.0, 1.0]):
-        chosen, weights = decompose_by_membership(contains, actions, point)
-        assert len(chosen) <= 4
-        np.testing.assert_allclose(weights @ actions.embed(chosen), point, atol=1e-12)
-    flat = Vectors(np.outer([0.0, 0.5, 1.0], [3.0, 4.0]))
-
-    def on_the_line(points):
-        along = points @ [0.12, 0.16]
-        across = np.abs(points @ [0.8, -0.6])
-        return (across < 1e-9) & (along > -1e-9) & (along < 1 + 1e-9)
-
-    chosen, weights = decompose_by_membership(on_the_line, flat, [2.1, 2.8])
-    np.testing.assert_allclose(weights @ flat.embed(chosen), [2.1, 2.8], atol=1e-9)
-
-
-def test_bad_membership():
-    square, box = Vectors([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), Box([0, 0], [1, 1])
-    with pytest.raises(ValueError, match="point must lie in the hull of the actions, got one 1 "):
-        decompose_by_membership(box.contains, square, [0.5, 2.0])
-    with pytest.raises(ValueError, match="^contains must give booleans"):
-        decompose_by_membership(lambda points: 1.0, square, [0.5, 0.5])
-    with pytest.raises(ValueError, match="^contains must be a function"):
-        decompose_by_membership(None, square, [0.5, 0.5])
-    with pytest.raises(ValueError, match="^contains must tell"):  # of another set
-        decompose_by_membership(Box([0, 0], [3, 3]).contains, square, [2.5, 2.5])
-    with pytest.raises(ValueError, match="^actions must be at most"):
-        decompose_by_membership(box.contains, Curve.parabola(0.0, 1.0), [0.5, 0.5])
-    with pytest.raises(ValueError, match="^tolerance must"):
-        decompose_by_membership(box.contains, square, [0.5, 0.5], 0.0)
 
 
 # --- the preset in many dimensions ----------------------------------------------------------------

@@ -13,7 +13,6 @@ from fullswap.games.extensive.tree import Tree, from_tree
 from fullswap.games.files import parse, read, to_nfg, write
 from fullswap.games.game import StructuredGame, from_matrices, from_tensor
 from fullswap.games.learner import StructuredLearner
-from fullswap.games.membership import decompose_by_membership
 from fullswap.games.neighbours import congestion, from_function, from_sparse, polymatrix
 from fullswap.games.plans import Product, Sum
 from fullswap.games.player import MixedAction, Player, as_player
@@ -46,7 +45,6 @@ __all__ = [
     "column_of",
     "congestion",
     "decompose",
-    "decompose_by_membership",
     "from_function",
     "from_matrices",
     "from_sequence_form",

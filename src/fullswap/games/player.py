@@ -78,8 +78,7 @@ def as_player(learner: HullLearner, actions: ActionSet, oracle: Oracle | None = 
     actions : ActionSet
     oracle : callable, optional
         A point (dim,) ↦ actions and weights with this mean, the same whenever it is asked. By
-        default ``decompose``, by best responses; ``functools.partial(decompose_by_membership,
-        contains, actions)`` needs a test of membership only. Each distinct point is asked for once.
+        default ``decompose``, by best responses. Each distinct point is asked for once.
 
     Examples
     --------
