@@ -28,7 +28,7 @@ GAMES = {
     "ring": zoo.ring(60),
     "Cournot": zoo.cournot(),
     "three firms": zoo.cournot(3, cost=[0.0, 0.1, 0.2]),
-    "prices": zoo.bertrand(),
+    "traffic": zoo.routing(),
     "points of a disc": zoo.quadratic_2d(),
     "auction": zoo.auction(4, 3),
     "auction of d = 16": zoo.auction(),

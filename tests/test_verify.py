@@ -65,6 +65,16 @@ def test_verify_by_blocks_agrees_with_loops(shape, monkeypatch):
     np.testing.assert_allclose(checked.payoffs, expected, atol=1e-12)
 
 
+def test_coarse_equilibria_may_be_no_equilibria():
+    """R. Gibson (2013): no fixed action pays more, but told the third, the second gains."""
+    game = from_matrices([[1, 0], [0, 2], [-1, 1]], np.zeros((3, 2)))
+    coarse = verify(game, [[0.5, 0], [0, 0.25], [0, 0.25]])
+    assert (coarse.gap, coarse.coarse_gap) == (0.25, 0.0)
+    assert coarse.payoffs.tolist() == [1.25, 0.0]
+    assert coarse.gaps[0].deviations[2] == 1
+    assert verify(game, [[0.5, 0], [0, 0.5], [0, 0]]).gap == 0.0
+
+
 def test_verify_forms_payoff_vectors_once_for_what_the_others_do():
     asked = []
     n = 60

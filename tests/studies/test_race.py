@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from fullswap.games import StructuredGame, from_matrices, verify, zoo
 from studies import baselines, equilibria, rounds
 
+THREE_BY_TWO = from_matrices([[1, 0], [0, 2], [-1, 1]], np.zeros((3, 2)))
 TINY = {
     "chicken": zoo.chicken(),
     "Shapley": zoo.shapley(),
-    "gibson": zoo.gibson(),
+    "3 × 2": THREE_BY_TWO,
     "3 × 5": from_matrices(*np.random.default_rng(3).random((2, 3, 5))),
     "ring 7 × 4": zoo.ring(7, 4),
     "auction": zoo.auction(3, 2),
@@ -66,7 +67,7 @@ def test_the_gap_of_a_table_counts_errors_of_rank():
 @pytest.mark.parametrize("entries", [0, 10**9])
 def test_large_tables_are_checked_without_their_rows(monkeypatch, entries):
     monkeypatch.setattr(baselines, "_VERIFIED_ENTRIES", entries)
-    assert baselines.checked_gap(zoo.gibson(), np.array([[0.5, 0], [0, 0.25], [0, 0.25]])) == 0.25
+    assert baselines.checked_gap(THREE_BY_TWO, np.array([[0.5, 0], [0, 0.25], [0, 0.25]])) == 0.25
 
 
 @given(st.integers(1, 6), st.integers(0, 10**6), st.floats(0.01, 3))
@@ -117,11 +118,11 @@ def test_lemke_howson_hands_each_player_the_own_matrix(monkeypatch, converged):
     fake.Player, fake.NormalFormGame, fake.lemke_howson = np.array, tuple, pivoting
     monkeypatch.setitem(sys.modules, "quantecon", ModuleType("quantecon"))
     monkeypatch.setitem(sys.modules, "quantecon.game_theory", fake)
-    found = baselines.lemke_howson(zoo.gibson(), 1.0)
+    found = baselines.lemke_howson(THREE_BY_TWO, 1.0)
     assert [m.shape for m in handed["game"]] == [(3, 2), (2, 3)] and handed["most"] >= 1
     np.testing.assert_allclose(handed["game"][0], [[1, 0], [0, 2], [-1, 1]])
     if converged:
-        assert verify(zoo.gibson(), found.joint).gap == 0 and found.rounds == 4
+        assert verify(THREE_BY_TWO, found.joint).gap == 0 and found.rounds == 4
     else:
         assert found.joint is None and found.note == "no equilibrium after 4 pivots"
     large = baselines.lemke_howson(zoo.ring(100_000), 1.0)

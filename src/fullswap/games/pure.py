@@ -90,7 +90,7 @@ def by_answers_to_answers(game: StructuredGame, record: Record) -> Iterator[floa
 def by_turns(game: StructuredGame, record: Record, rng: np.random.Generator) -> Iterator[float]:
     """Players answer one another in turn, from several starts.
 
-    It ends in games with a potential (Cournot, Bertrand, congestion, routing), however many
+    It ends in games with a potential (Cournot, congestion, routing), however many
     players there are: nothing grows with the number of joint actions.
     """
     for begun in range(_STARTS):

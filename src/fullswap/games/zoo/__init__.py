@@ -7,21 +7,13 @@ can be called without arguments.
 from collections.abc import Callable
 
 from fullswap.games.game import StructuredGame
-from fullswap.games.zoo.markets import auction, bayesian_cournot, bertrand, cournot, routing
+from fullswap.games.zoo.markets import auction, bayesian_cournot, cournot, routing
 from fullswap.games.zoo.shapes import calibration_game, quadratic_2d, ring
-from fullswap.games.zoo.tables import (
-    chicken,
-    gibson,
-    kuhn_poker,
-    matching_pennies,
-    shapley,
-    von_stengel_forges,
-)
+from fullswap.games.zoo.tables import chicken, kuhn_poker, shapley, von_stengel_forges
 
 __all__ = [
-    "GAMES", "auction", "bayesian_cournot", "bertrand", "calibration_game", "chicken", "cournot",
-    "gibson", "kuhn_poker", "matching_pennies", "quadratic_2d", "ring", "routing", "shapley",
-    "von_stengel_forges",
+    "GAMES", "auction", "bayesian_cournot", "calibration_game", "chicken", "cournot", "kuhn_poker",
+    "quadratic_2d", "ring", "routing", "shapley", "von_stengel_forges",
 ]  # fmt: skip
 
 GAMES: dict[str, Callable[..., StructuredGame]] = {name: globals()[name] for name in __all__[1:]}

@@ -25,17 +25,6 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
             "chances": "a list of the probabilities of the costs; null: equal",
         },
     ),
-    "bertrand": (
-        "firms with different products choose prices",
-        {
-            "players": "how many firms",
-            "demand": "units sold at a price of 0",
-            "own": "units lost for each unit of the own price",
-            "cross": "units won for each unit of a rival's price",
-            "cost": "cost of a unit",
-            "highest": "highest price; null: twice the equilibrium price",
-        },
-    ),
     "calibration_game": (
         "forecast an event: an equilibrium is a calibrated forecast",
         {"points": "how many forecasts there are; null: all from 0 to 1"},
@@ -51,9 +40,7 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
             "grid": "how many outputs there are, evenly spaced; null: all of them",
         },
     ),
-    "gibson": ("three by two actions: coarse equilibria that are no equilibria", {}),
     "kuhn_poker": ("poker with three cards and one bet", {}),
-    "matching_pennies": ("one wins if two coins agree, the other if not", {}),
     "quadratic_2d": (
         "two players choose points of a disc, payoffs are quadratic",
         {

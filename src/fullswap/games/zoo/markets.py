@@ -54,45 +54,6 @@ def cournot(
     return StructuredGame([outputs] * k, [against(c) for c in costs], f"Cournot, {k} firms")
 
 
-def bertrand(
-    players: int = 2,
-    demand: float = 1.0,
-    own: float = 1.0,
-    cross: float = 0.5,
-    cost: float = 0.0,
-    highest: float | None = None,
-) -> StructuredGame:
-    """Firms with different products choose prices: u_i = (p_i − c)·(a − b·p_i + d·Σ_{j≠i} p_j).
-
-    With 2b > |d|·(k − 1) the game has a strictly concave potential, and its only correlated
-    equilibrium is p_i* = (a + b·c)/(2b − d·(k − 1)), if that is a price they may ask.
-
-    Here a = ``demand`` > 0, b = ``own`` > 0, d = ``cross``, c = ``cost``; prices lie in
-    [0, ``highest``], up to twice the equilibrium price by default.
-
-    Examples
-    --------
-    >>> from fullswap.games import verify
-    >>> bool(verify(bertrand(), ([[2 / 3, 2 / 3]], [1.0])).gap < 1e-15)
-    True
-    """
-    k = checks.whole("players", players, 2)
-    a, b = checks.setting("demand", demand, above=0.0), checks.setting("own", own, above=0.0)
-    d, c = checks.setting("cross", cross), checks.setting("cost", cost)
-    if not 2 * b > abs(d) * (k - 1):
-        checks.refuse("own", "be more than |cross|·(players − 1)/2", own)
-    answer = (a + b * c) / (2 * b - d * (k - 1))
-    top = 2 * answer if highest is None else checks.setting("highest", highest, above=0.0)
-    if not top > 0:
-        checks.refuse("cost", "leave a positive equilibrium price", cost)
-
-    def vectors(others: list[Column]) -> Points:
-        drawn = a + d * np.sum(others, axis=0, dtype=float)
-        return np.column_stack((-c * drawn, drawn + b * c, np.full(len(drawn), -b)))
-
-    return StructuredGame([_quadratics(top)] * k, [vectors] * k, f"Bertrand, {k} firms")
-
-
 def routing(
     players: int = 2,
     traffic: float = 1.0,

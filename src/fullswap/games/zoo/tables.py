@@ -26,15 +26,6 @@ def chicken() -> StructuredGame:
     return from_tensor((first, first.T), "chicken", [["dare", "yield"]] * 2)
 
 
-def matching_pennies() -> StructuredGame:
-    """Matching pennies: the first player wins 1 if the coins agree, the second if not.
-
-    The only correlated equilibrium is the uniform distribution on the four outcomes; it pays 0.
-    """
-    first = np.array([[1, -1], [-1, 1]])
-    return from_tensor((first, -first), "matching pennies", [["heads", "tails"]] * 2)
-
-
 def shapley() -> StructuredGame:
     """Shapley's game, in which fictitious play cycles for ever: three actions a player.
 
@@ -52,26 +43,6 @@ def shapley() -> StructuredGame:
     """
     first = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
     return from_tensor((first, first.T), "Shapley's game")
-
-
-def gibson() -> StructuredGame:
-    """A 3 × 2 game that tells correlated from coarse correlated equilibria (R. Gibson, 2013).
-
-    The second player always gets 0; the first gets [1 0; 0 2; −1 1] for A, B, C against a, b.
-    The profile (A, a) with probability 0.5, (B, b) and (C, b) with 0.25 each is a coarse
-    correlated equilibrium: it pays 1.25 and no fixed action more than 1. But whoever is told C
-    gains 1 by B, which comes up with probability 0.25: the swap gap is 0.25. Moving the weight
-    of (C, b) to (B, b) gives a correlated equilibrium, gap 0.
-
-    Examples
-    --------
-    >>> from fullswap.games import verify
-    >>> coarse = verify(gibson(), [[0.5, 0], [0, 0.25], [0, 0.25]])
-    >>> coarse.gap, coarse.coarse_gap
-    (0.25, 0.0)
-    """
-    first = np.array([[1, 0], [0, 2], [-1, 1]])
-    return from_tensor((first, 0 * first), "Gibson's example", ["ABC", "ab"])
 
 
 def von_stengel_forges() -> StructuredGame:
