@@ -20,7 +20,7 @@ from fullswap.games.game import StructuredGame
 from fullswap.games.lp import ANY
 from fullswap.games.record import Record
 from fullswap.games.restricted import SAVING, initial_actions, pass_work, spread_actions
-from fullswap.games.search import MOST_PROGRAMME, Search
+from fullswap.games.search import Search
 
 MOST_WORK = 300_000_000_000  # operations of a run without a limit of time: minutes
 _STRUCTURED = 40_000  # joint actions of whole tables where embeddings are a saving
@@ -115,11 +115,10 @@ def members_of(
         return members
     if record.notion == "coarse":
         add("coarse play", coarse.by_play(game, record, rngs[5], most_rounds), 2.0)
-        add("coarse programmes", _programmes(game, record, rngs[2], ANY, known), 5.0)
+        add("coarse programmes", _programmes(game, record, rngs[2], known), 5.0)
         return members
     few = game.players == 2
-    add("programmes", _programmes(game, record, rngs[2], ANY, known), 20.0 if few else 2.0)
-    add("programmes of welfare", _programmes(game, record, rngs[3], "welfare", known), 60.0)
+    add("programmes", _programmes(game, record, rngs[2], known), 20.0 if few else 2.0)
     # what is left for it when pivots have had their chance is long play
     play = _self_play(game, record, rngs[4], most_rounds, known)
     add("self-play", play, 80.0 if few else 10.0, 4.0 if few else 1.0)
@@ -147,12 +146,10 @@ def worth_tables(game: StructuredGame) -> bool:
 
 
 def _programmes(
-    game: StructuredGame, record: Record, rng: np.random.Generator, objective: str,
-    known: Sequence[Column] | None,
-) -> Iterator[float]:  # fmt: skip
+    game: StructuredGame, record: Record, rng: np.random.Generator, known: Sequence[Column] | None
+) -> Iterator[float]:
     search = Search(game, record, _joined(known, initial_actions(game, _FEW, rng, whole=False)))
-    most = _MOST_ANY if objective == ANY else MOST_PROGRAMME
-    yield from search.by_programmes(objective, "oracle", most)
+    yield from search.by_programmes(ANY, "oracle", _MOST_ANY)
 
 
 def _self_play(

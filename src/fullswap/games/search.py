@@ -23,7 +23,7 @@ from fullswap.games.selfplay import RESIDUAL, SelfPlay
 
 FIRST_LOOK = 32  # rounds played before the first look
 _LOOKS = 3  # the next look comes after 1/3 more rounds in the average: a share of the work
-MOST_PROGRAMME = 3_600  # joint actions up to which programmes are worth their time beside others
+_MOST_PROGRAMME = 3_600  # joint actions up to which programmes are worth their time beside play
 _PATIENT_ROUNDS = 500  # rounds on the same actions after which self-play counts as slow
 _BATCH = 16  # most actions added at once to a player who has few
 _UNSETTLED = 0.05  # share of the gap that mixed actions may cost by not being quite stationary
@@ -119,13 +119,13 @@ class Search:
             orders.append(order)
             counts.append(1 + int(np.searchsorted(np.cumsum(marginal[order]), _POLISHED)))
         counts = [min(n, k) for n, k in zip(counts, joint.shape, strict=True)]
-        while math.prod(counts) > MOST_PROGRAMME:
+        while math.prod(counts) > _MOST_PROGRAMME:
             counts[int(np.argmax(counts))] -= 1
         return [np.sort(order[:n]) for order, n in zip(orders, counts, strict=True)]
 
     def _polish(self, used: list[Indices]) -> Generator[float, None, bool]:
         """Programmes on what is played and best answers, while few; whether new actions came."""
-        while math.prod(len(places) for places in used) <= MOST_PROGRAMME:
+        while math.prod(len(places) for places in used) <= _MOST_PROGRAMME:
             tables = [table[np.ix_(*used)] for table in self.active.tables]
             part = best_equilibrium(tables, ANY, self.record.seconds_left, self.record.notion)
             yield programme_work(tables[0].shape, self.record.notion)
