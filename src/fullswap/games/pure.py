@@ -23,20 +23,19 @@ _CALL = 20_000  # operations that a call takes whatever its size
 METHOD, UNIFORM = "pure", "uniform"
 
 
-def scan(tables: Sequence[Points], scales: Sequence[float]) -> tuple[Indices, float]:
-    """The joint action with the smallest gap, each player's divided by their scale, and that gap.
+def scan(tables: Sequence[Points]) -> tuple[Indices, float]:
+    """The joint action with the smallest gap, and that gap.
 
     Examples
     --------
     >>> dilemma = np.array([[3.0, 0.0], [4.0, 1.0]])
-    >>> where, gap = scan([dilemma, dilemma.T], [1.0, 1.0])
+    >>> where, gap = scan([dilemma, dilemma.T])
     >>> where.tolist(), gap
     ([1, 1], 0.0)
     """
     worst = np.zeros(tables[0].shape)
-    for p, (table, scale) in enumerate(zip(tables, scales, strict=True)):
-        regret = table.max(axis=p, keepdims=True) - table
-        np.maximum(worst, regret / scale, out=worst)
+    for p, table in enumerate(tables):
+        np.maximum(worst, table.max(axis=p, keepdims=True) - table, out=worst)
     place = int(worst.argmin())
     return np.array(np.unravel_index(place, worst.shape)), float(worst.ravel()[place])
 
@@ -46,7 +45,7 @@ def by_scan(game: StructuredGame, record: Record, tables: Sequence[Points]) -> I
 
     Everything at random is what symmetric games have, and nothing is quicker to try.
     """
-    where, gap = scan(tables, [1.0] * len(tables))
+    where, gap = scan(tables)
     columns = [np.array([k]) for k in where]
     record.offer_joint(gap + record.slack.max(), METHOD, columns, np.ones(1))
     if not record.done():

@@ -110,13 +110,6 @@ class Restricted:
         support = stack([column[at] for column, at in zip(self.columns, places, strict=True)])
         return verify(self.game, (support, flat[played] / flat[played].sum()))
 
-    def joint(self, profile: CorrelatedEquilibrium) -> Points:
-        """The profile as a table of probabilities on the active actions, which hold its support."""
-        places = [self.places(p, profile.support[:, p]) for p in range(self.game.players)]
-        table = np.zeros(self.shape)
-        np.add.at(table, tuple(places), profile.weights)
-        return table
-
     def answers(self, joint: Points) -> list[Answers]:
         """Best answers of each player to every active action, by a linear maximum over all."""
         answers = []

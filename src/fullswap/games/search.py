@@ -62,17 +62,11 @@ class Search:
             profile = self.active.profile(joint, 0.0)
         return profile
 
-    def uniform(self, method: str) -> None:
-        """Offer uniform play of the active actions, for want of anything better."""
-        self.look(np.full(self.active.shape, 1 / math.prod(self.active.shape)), method)
-
-    def programme(
-        self, objective: str | Vector, method: str, exact: bool = False
-    ) -> list[Answers] | None:
+    def programme(self, objective: str | Vector, method: str) -> list[Answers] | None:
         """The best equilibrium of the active actions, looked at; None if the time did not do."""
         tables, left = self.active.tables, self.record.seconds_left
         joint = best_equilibrium(tables, objective, left, self.record.notion)
-        return None if joint is None else self.look(joint, method, exact)[1]
+        return None if joint is None else self.look(joint, method)[1]
 
     def by_programmes(
         self, objective: str | Vector, method: str, most: int | None = None
