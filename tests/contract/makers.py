@@ -26,8 +26,10 @@ class Maker:
     models: int = 0
     groups: tuple = ()
 
-    def __call__(self, seed=0, **more):
-        """A fresh forecaster; ``more`` overrides."""
+    def __call__(self, seed=0, *, feedback=None, **more):
+        """A fresh forecaster; ``more`` overrides, ``feedback`` where there is a choice."""
+        if feedback is not None and self.cls is Forecaster:
+            more["feedback"] = feedback
         return self.cls(**{**self.arguments, "seed": seed, **more})
 
     @property
@@ -138,18 +140,13 @@ MAKERS = {
     "4 classes": Maker(MulticlassForecaster, {"classes": 4, "horizon": 100}, 4),
     "4 classes, anytime": Maker(MulticlassForecaster, {"classes": 4}, 4),
     "5 classes": Maker(MulticlassForecaster, {"classes": 5, "horizon": 400}, 5),
-    "3 classes, distributions": Maker(
-        MulticlassForecaster, {"classes": 3, "feedback": "distribution", "max_weight": 2.0}, 3
-    ),
+    "3 classes, weights": Maker(MulticlassForecaster, {"classes": 3, "max_weight": 2.0}, 3),
     "12 classes": Maker(MulticlassForecaster, {"classes": 12, "max_weight": 2.0}, 12),
     "12 classes, drawn": Maker(MulticlassForecaster, {"classes": 12, "drawn": True}, 12),
     "recalibrator": Maker(Recalibrator, {}, models=1),
     "recalibrator, growing": Maker(Recalibrator, {"step": None}, models=1),
     "recalibrator, horizon": Maker(Recalibrator, {"step": None, "horizon": 500}, models=1),
     "recalibrator, models": Maker(Recalibrator, {"step": 0.1, "models": 3}, models=3),
-    "recalibrator, distributions": Maker(
-        Recalibrator, {"step": None, "models": 2, "feedback": "distribution"}, models=2
-    ),
     "recalibrator, groups": Maker(
         Recalibrator, {"models": 2, "groups": GROUPS}, models=2, groups=GROUPS
     ),
@@ -160,15 +157,19 @@ MAKERS = {
     "recalibrator, 5 classes": Maker(Recalibrator, {"step": 0.25, "classes": 5}, 5, 1),
     "recalibrator, 9 classes": Maker(Recalibrator, {"classes": 9, "models": 2}, 9, 2),
     "recalibrator, 3 classes, models": Maker(
-        Recalibrator, {"step": 0.25, "classes": 3, "models": 2, "feedback": "distribution"}, 3, 2
+        Recalibrator, {"step": 0.25, "classes": 3, "models": 2}, 3, 2
     ),
 }
 """Forecasters of one stream; those of several streams or several parts join here."""
 
 ON_GRIDS = {name: maker for name, maker in MAKERS.items() if maker.classes <= 8}
 """Those whose forecasts are distributions over grid points, which learn alone."""
-CERTAIN = {name: maker for name, maker in MAKERS.items() if not maker.arguments.get("drawn")}
-"""Those whose guarantees hold in every run with feedback "distribution"."""
+CERTAIN = {
+    name: maker
+    for name, maker in MAKERS.items()
+    if maker.cls is Forecaster or not (maker.classes <= 8 or maker.drawn)
+}
+"""Those whose guarantees hold in every run, with feedback "distribution" where one may choose."""
 
 
 def row_of(forecaster):

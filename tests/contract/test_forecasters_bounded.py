@@ -18,7 +18,6 @@ from fullswap.kernels.columns import LEVEL
 
 every = pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
 on_grids = pytest.mark.parametrize("maker", ON_GRIDS.values(), ids=ON_GRIDS)
-certain = pytest.mark.parametrize("maker", CERTAIN.values(), ids=CERTAIN)
 few = settings(max_examples=8)
 seeds = st.integers(0, 10_000)
 
@@ -149,7 +148,7 @@ def test_bad_contexts_are_refused(name):
     ("arguments", "named"),
     [
         ({"horizon": 0}, "horizon"), ({"horizon": 2.5}, "horizon"), ({"horizon": True}, "horizon"),
-        ({"feedback": "both"}, "feedback"), ({"seed": -1}, "seed"), ({"seed": "x"}, "seed"),
+        ({"seed": -1}, "seed"), ({"seed": "x"}, "seed"),
         ({"max_weight": 0.0}, "max_weight"), ({"max_weight": math.inf}, "max_weight"),
         ({"max_weight": math.nan}, "max_weight"),
     ],
@@ -162,19 +161,22 @@ def test_bad_settings_are_refused(maker, arguments, named):
 # --- guarantees -------------------------------------------------------------------------------
 
 
-@certain
+@every
 @few
 @given(seeds)
 def test_what_is_guaranteed_is_kept_or_its_absence_explained(maker, seed):
-    """With distribution feedback each run keeps it; here outcomes come in time, then late."""
+    """Distributions keep it in each run; here outcomes come in time, then late."""
     log = maker.log(200, seed)
     forecaster = maker(seed=seed, feedback="distribution")
+    certain = maker in CERTAIN.values()
     log.run(forecaster, slice(0, 100))
     assert math.isfinite(forecaster.guarantee)
     for certificate in forecaster.certificates():
-        assert certificate.broken == () and certificate.holds, str(certificate)
-        assert certificate.measured <= certificate.after_the_fact + 1e-9
+        assert certificate.broken == ()
         assert certificate.after_the_fact <= certificate.guaranteed
+        if certain:
+            assert certificate.holds, str(certificate)
+            assert certificate.measured <= certificate.after_the_fact + 1e-9
     rng = np.random.default_rng(seed)
     waiting = []
     for t in range(100, 200):
@@ -184,8 +186,9 @@ def test_what_is_guaranteed_is_kept_or_its_absence_explained(maker, seed):
             forecaster.update(y, forecast)
     for certificate in forecaster.certificates():
         assert (certificate.guaranteed is None) == bool(certificate.broken)
-        assert certificate.measured <= certificate.after_the_fact + 1e-9, "needs no label in time"
-        assert certificate.holds or certificate.broken
+        if certain:
+            assert certificate.holds or certificate.broken
+            assert certificate.measured <= certificate.after_the_fact + 1e-9, "however late"
         assert "nan" not in str(certificate) and json.dumps(certificate.to_dict(), allow_nan=False)
     first = forecaster.certificate()
     assert (forecaster.guarantee is None) == bool(first.broken)
@@ -201,7 +204,7 @@ def test_draws_are_guaranteed_on_average_and_distributions_always(maker):
         forecaster = maker(seed=1, feedback=feedback)
         log.run(forecaster)
         for certificate in forecaster.certificates():
-            assert certificate.on_average == (feedback == "realised")
+            assert certificate.on_average == forecaster.spec.realised
             assert certificate.after_the_fact <= certificate.guaranteed
             assert ("On average over our own draws" in str(certificate)) == certificate.on_average
             assert certificate.rounds == forecaster.rounds == 50
@@ -245,7 +248,7 @@ def test_a_support_that_needs_room_is_not_late():
     """The record is widened, and what waited is counted as single updates count it."""
     rng = np.random.default_rng(0)
     p, y, k = rng.dirichlet(np.ones(5), 400), rng.integers(0, 5, 400), 380
-    run = Recalibrator(0.1, classes=5, seed=1, feedback="distribution")
+    run = Recalibrator(0.1, classes=5, seed=1)
     run.run(p[:k], y[:k])
     for _ in range(2):
         run.predict(p[k])

@@ -43,7 +43,7 @@ def play(forecaster, patience, stream):
 
 
 @pytest.mark.parametrize("patience", PATIENCE.values(), ids=PATIENCE)
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", ["squared", "log", "steps", "stationary"])
 def test_every_run_of_distributions(name, patience):
     for stream in range(4):
         for certificate in play(MAKERS[name](feedback="distribution", seed=1), patience, stream):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract.makers import kind_behind, row_of
-from fullswap import Forecaster, Recalibrator
+from fullswap import Forecaster
 from fullswap.forecasting.expert_specs import groups_spec
 from fullswap.online.kinds import kind_of
 from fullswap.theorems.groups import (
@@ -66,14 +66,12 @@ def test_over_a_thousand_runs_the_mean_error_of_every_group_is_below(models, eve
 
 @pytest.mark.theorem("recalibration in groups")
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([0, 1, 2]), st.booleans(), st.booleans())
-def test_distributions_err_no_more_than_their_certificate_in_every_run(seed, models, late, soft):
+@given(st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_distributions_err_no_more_than_their_certificate_in_every_run(seed, late, soft):
     rng, names = np.random.default_rng(seed), ("a", "b", "c")
     events = int(rng.integers(1, 120))
     step = None if rng.random() < 0.5 else "20%"
-    how = {"step": step, "feedback": "distribution", "groups": names, "seed": 1}
-    forecaster = Recalibrator(models=models, **how) if models else Forecaster(**how)
-    said = (rng.random((events, models)) if models > 1 else rng.random(events),) if models else ()
+    forecaster = Forecaster(step=step, feedback="distribution", groups=names, seed=1)
     member = rng.random((events, 3)) < rng.random(3)
     y = rng.integers(0, 2, events).astype(float)
     if rng.random() < 0.5:  # often wrong where it hurts
@@ -81,7 +79,7 @@ def test_distributions_err_no_more_than_their_certificate_in_every_run(seed, mod
     y = np.where(rng.random(events) < 0.5, y, rng.random(events)) if soft else y
     weights = rng.choice([0.0, 0.3, 1.0], events)
     known = np.arange(1, events + 1) + (rng.integers(0, 9, events) if late else 0)
-    record = forecaster.run(*said, y, weights, groups=member, known=known)
+    record = forecaster.run(y, weights, groups=member, known=known)
     learnt = weights * (known <= events)
     for row in forecaster.by_group():
         own = row.certificate

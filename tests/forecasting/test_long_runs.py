@@ -28,20 +28,17 @@ def error(points, indices, weights, outcomes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("feedback", ["distribution", "realised"])
 @pytest.mark.parametrize("horizon", [LONG, None])
 @pytest.mark.parametrize("name", FIXED)
 @pytest.mark.parametrize("classes", [3, 4])
-def test_several_classes(classes, name, horizon, feedback, record_property):
+def test_several_classes(classes, name, horizon, record_property):
     rng = np.random.default_rng(1)
     chances = FIXED[name](np.arange(LONG) / LONG, classes)
     ranks = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
     outcomes = np.minimum((rng.random((LONG, 1)) >= ranks).sum(axis=1), classes - 1)
-    forecaster = MulticlassForecaster(classes, horizon, feedback, seed=1)
+    forecaster = MulticlassForecaster(classes, horizon, seed=1)
     run = forecaster.run(outcomes)
-    indices, weights = run.indices, run.weights
-    if feedback == "realised":
-        indices, weights = run.issued_indices[:, None], np.ones((LONG, 1))
+    indices, weights = run.issued_indices[:, None], np.ones((LONG, 1))
     measured = error(run.points, indices, weights, np.eye(classes)[outcomes])
     record_property("ratio", measured / forecaster.guarantee)
     assert measured <= forecaster.guarantee
@@ -65,16 +62,13 @@ def models(name, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("feedback", ["distribution", "realised"])
 @pytest.mark.parametrize("step", [0.05, None])
 @pytest.mark.parametrize("name", MODELS)
-def test_recalibration(name, step, feedback, record_property):
+def test_recalibration(name, step, record_property):
     claimed, outcomes = models(name, np.random.default_rng(2))
-    recalibrator = Recalibrator(step, horizon=LONG, feedback=feedback, seed=1)
+    recalibrator = Recalibrator(step, horizon=LONG, seed=1)
     run = recalibrator.run(claimed, outcomes)
-    indices, weights = run.indices, run.weights
-    if feedback == "realised":
-        indices, weights = run.issued_indices[:, None], np.ones((LONG, 1))
+    indices, weights = run.issued_indices[:, None], np.ones((LONG, 1))
     measured = error(run.points, indices, weights, outcomes[:, None])
     record_property("ratio", measured / recalibrator.guarantee)
     assert measured <= recalibrator.guarantee

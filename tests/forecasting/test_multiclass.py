@@ -18,8 +18,6 @@ from fullswap.losses import LossClass
 from fullswap.online.simplex import SimplexMeans
 from fullswap.sets import Simplex
 
-FEEDBACK = ("realised", "distribution")
-
 
 def error(events):
     """Σ_p n_p·‖p − ȳ_p‖² of events (p, share, y), by a plain loop."""
@@ -35,16 +33,11 @@ def error(events):
     )
 
 
-def events_of(run, rows, feedback, weights=None):
+def events_of(run, rows, weights=None):
     """What calibration looks at, from a recorded run."""
     for t, y in enumerate(rows.tolist()):
         weight = 1.0 if weights is None else weights[t]
-        if feedback == "realised":
-            yield run.issued[t].tolist(), weight, y
-        else:
-            for i, w in zip(run.indices[t], run.weights[t], strict=True):
-                if w > 0:
-                    yield run.points[i].tolist(), weight * w, y
+        yield run.issued[t].tolist(), weight, y
 
 
 def stream(classes, rounds, seed):
@@ -78,26 +71,25 @@ def looped(forecaster, outcomes, weights=None):
 # --- what a run measures ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_weights_and_soft_outcomes_too(feedback):
+def test_weights_and_soft_outcomes_too():
     rows = soft(stream(3, 300, seed=2), 3, seed=2)
     weights = np.random.default_rng(2).choice([0.0, 1e-300, 0.4, 1.0, 2.5], size=300)
-    fast = MulticlassForecaster(3, 300, feedback, seed=1, max_weight=2.5)
-    slow = MulticlassForecaster(3, 300, feedback, seed=1, max_weight=2.5)
+    fast = MulticlassForecaster(3, 300, seed=1, max_weight=2.5)
+    slow = MulticlassForecaster(3, 300, seed=1, max_weight=2.5)
     run = fast.run(rows, weights)
     made = looped(slow, rows, weights)
     np.testing.assert_array_equal(run.issued, [forecast.issued for forecast in made])
     assert state_of(fast) == state_of(slow)
     certificate = fast.certificate()
-    expected = error(events_of(run, rows, feedback, weights))
+    expected = error(events_of(run, rows, weights))
     assert certificate.measured == pytest.approx(expected, rel=1e-9)
     assert certificate.holds
 
 
 def test_weights_stand_for_repetition_in_the_measured_error():
-    light = MulticlassForecaster(3, 200, "distribution", seed=1, max_weight=4.0)
+    light = MulticlassForecaster(3, 200, seed=1, max_weight=4.0)
     run = light.run(np.arange(200) % 3, np.full(200, 3.0))
-    events = list(events_of(run, np.eye(3)[np.arange(200) % 3], "distribution"))
+    events = list(events_of(run, np.eye(3)[np.arange(200) % 3]))
     assert light.certificate().measured == pytest.approx(error(events * 3), rel=1e-9)
 
 
@@ -154,19 +146,18 @@ def test_up_to_eight_classes(classes):
     assert forecaster.certificate().holds
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_names_of_classes_do_not_matter_to_the_guarantee(feedback):
+def test_names_of_classes_do_not_matter_to_the_guarantee():
     y = stream(4, 1500, seed=6)
     for order in ([0, 1, 2, 3], [3, 0, 2, 1], [1, 2, 3, 0]):
-        forecaster = MulticlassForecaster(4, 1500, feedback, seed=1)
+        forecaster = MulticlassForecaster(4, 1500, seed=1)
         forecaster.run(np.array(order)[y])
         certificate = forecaster.certificate()
-        expected = MulticlassForecaster(4, 1500, feedback).guarantee
+        expected = MulticlassForecaster(4, 1500).guarantee
         assert certificate.guaranteed == pytest.approx(expected, rel=1e-12)
         assert certificate.holds
 
 
-def replayed(run, rows, feedback):
+def replayed(run, rows):
     """Each round's distribution and what its sub-learners recommended, by slow running means."""
     classes = rows.shape[1]
     learnt, centre = {}, (1.0, np.full(classes, 1 / classes))
@@ -175,22 +166,21 @@ def replayed(run, rows, feedback):
         labels, weights = run.indices[t][used], run.weights[t][used]
         targets = np.array([learnt.get(i, centre)[1] for i in labels])
         yield run.points[labels], weights, targets
-        for i, w in zip(labels, weights, strict=True):
-            g = float(i == run.issued_indices[t]) if feedback == "realised" else w
+        for i in labels:
+            g = float(i == run.issued_indices[t])
             if g > 0:
                 total, target = learnt.get(i, centre)
                 learnt[i] = (total + g, (total * target + g * y) / (total + g))
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
 @pytest.mark.parametrize("horizon", [400, None])
 @pytest.mark.parametrize("classes", [2, 3, 4])
-def test_every_forecast_is_a_fixed_point_on_one_simplex_of_the_grid(classes, horizon, feedback):
+def test_every_forecast_is_a_fixed_point_on_one_simplex_of_the_grid(classes, horizon):
     rows = soft(stream(classes, 400, seed=7), classes, seed=7)
-    forecaster = MulticlassForecaster(classes, horizon, feedback, seed=1)
+    forecaster = MulticlassForecaster(classes, horizon, seed=1)
     run = forecaster.run(rows)
     variance = kuhn_simplex(Simplex(classes - 1), 1 / forecaster.spec.levels[0].cells).variance
-    for t, (points, weights, targets) in enumerate(replayed(run, rows, feedback)):
+    for t, (points, weights, targets) in enumerate(replayed(run, rows)):
         assert weights.sum() == pytest.approx(1, abs=1e-12) and len(points) <= classes
         np.testing.assert_allclose(weights @ points, weights @ targets, atol=1e-10)
         # so, for every outcome, the forecast loses at most V more than the recommendations
@@ -212,11 +202,7 @@ def against(forecaster, adversary, rounds):
         forecast = forecaster.predict()
         y = centre_of(adversary.choose(Mixture(forecast.points, forecast.weights), t))
         forecaster.update(y)
-        if forecaster.feedback == "realised":
-            events.append((forecast.issued.tolist(), 1.0, y.tolist()))
-        else:
-            shares = zip(forecast.points.tolist(), forecast.weights.tolist(), strict=True)
-            events += [(p, w, y.tolist()) for p, w in shares]
+        events.append((forecast.issued.tolist(), 1.0, y.tolist()))
     return events
 
 
@@ -226,24 +212,6 @@ def simplex_adversaries(classes, seed, rounds):
 
 
 @pytest.mark.theorem("calibration of classes")
-@pytest.mark.parametrize("horizon", [500, None])
-@pytest.mark.parametrize("classes", [3, 4])
-def test_distributions_stay_within_the_guarantee_against_every_adversary(classes, horizon):
-    for adversary in simplex_adversaries(classes, 1, 500):
-        forecaster = MulticlassForecaster(classes, horizon, "distribution", seed=1)
-        events, seen = [], 0
-        for rounds in (60, 140, 300):
-            events += against(forecaster, adversary, rounds)
-            seen += rounds
-            certificate = forecaster.certificate()
-            measured = error(events)
-            assert certificate.rounds == seen
-            assert certificate.measured == pytest.approx(measured, rel=1e-9, abs=1e-9)
-            assert measured <= certificate.after_the_fact + 1e-9, adversary
-            assert certificate.after_the_fact <= certificate.guaranteed
-            assert certificate.guaranteed <= forecaster.guarantee
-
-
 @pytest.mark.parametrize("horizon", [300, None])
 @pytest.mark.parametrize("classes", [3, 4])
 def test_issued_forecasts_stay_within_the_guarantee_on_average(classes, horizon):
@@ -261,25 +229,23 @@ def test_issued_forecasts_stay_within_the_guarantee_on_average(classes, horizon)
         assert np.mean(measured) <= min(np.mean(after), certificate.guaranteed), adversary
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_long_runs_against_drift(feedback):
+def test_long_runs_against_drift():
     rounds = 60_000
     phase = np.arange(rounds)[:, None] / rounds * 40 + np.arange(3) * 2 * np.pi / 3
     chances = np.exp(2 * np.sin(phase))
     chances /= chances.sum(axis=1, keepdims=True)
     u = np.random.default_rng(0).random((rounds, 1))
     y = (u > chances.cumsum(axis=1)).sum(axis=1)
-    forecaster = MulticlassForecaster(3, rounds, feedback, seed=1)
+    forecaster = MulticlassForecaster(3, rounds, seed=1)
     forecaster.run(y, record=False)
     certificate = forecaster.certificate()
     assert certificate.holds
     assert certificate.measured > certificate.guaranteed / 50  # the bound is not idle
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_late_outcomes_stay_within_their_larger_guarantee(feedback):
+def test_late_outcomes_stay_within_their_larger_guarantee():
     y = stream(3, 1200, seed=8).tolist()
-    forecaster = MulticlassForecaster(3, 1200, feedback, seed=1)
+    forecaster = MulticlassForecaster(3, 1200, seed=1)
     prompt = forecaster.guarantee
     for t, outcome in enumerate(y):
         forecaster.predict()
@@ -299,28 +265,23 @@ def test_a_stable_stream_is_learnt():
 
 def test_rounds_without_a_fixed_point_fall_back_on_a_stationary_distribution(monkeypatch):
     rows = soft(stream(3, 300, seed=9), 3, seed=9)
-    specs = {feedback: MulticlassForecaster(3, 300, feedback).spec for feedback in FEEDBACK}
-    for feedback, spec in specs.items():
-        kind = SimplexMeans(spec)
-        place = kind.kernel._fields.index("limit")
-        kind._arguments = (*kind._arguments[:place], 0, *kind._arguments[place + 1 :])
-        kind.widen(3)  # no search at all
-        monkeypatch.setattr("fullswap.forecasting.base.kind_of", lambda spec, kind=kind: kind)
-        fast, slow = (MulticlassForecaster(3, 300, feedback, seed=2) for _ in range(2))
-        run = fast.run(rows)
-        made = looped(slow, rows)
-        np.testing.assert_array_equal(run.issued, [forecast.issued for forecast in made])
-        assert state_of(fast) == state_of(slow)
-        assert (run.weights > 0).sum(axis=1).max() > 3
-        np.testing.assert_allclose(run.weights.sum(axis=1), 1)
-        for points, weights, targets in replayed(run, rows, feedback):
-            np.testing.assert_allclose(weights @ points, weights @ targets, atol=1e-10)
-        certificate = fast.certificate()
-        expected = error(events_of(run, rows, feedback))
-        assert certificate.measured == pytest.approx(expected, rel=1e-9)
-        assert certificate.holds
-        if feedback == "distribution":
-            assert certificate.measured <= certificate.after_the_fact
+    kind = SimplexMeans(MulticlassForecaster(3, 300).spec)
+    place = kind.kernel._fields.index("limit")
+    kind._arguments = (*kind._arguments[:place], 0, *kind._arguments[place + 1 :])
+    kind.widen(3)  # no search at all
+    monkeypatch.setattr("fullswap.forecasting.base.kind_of", lambda spec: kind)
+    fast, slow = (MulticlassForecaster(3, 300, seed=2) for _ in range(2))
+    run = fast.run(rows)
+    made = looped(slow, rows)
+    np.testing.assert_array_equal(run.issued, [forecast.issued for forecast in made])
+    assert state_of(fast) == state_of(slow)
+    assert (run.weights > 0).sum(axis=1).max() > 3
+    np.testing.assert_allclose(run.weights.sum(axis=1), 1)
+    for points, weights, targets in replayed(run, rows):
+        np.testing.assert_allclose(weights @ points, weights @ targets, atol=1e-10)
+    certificate = fast.certificate()
+    assert certificate.measured == pytest.approx(error(events_of(run, rows)), rel=1e-9)
+    assert certificate.holds
 
 
 # --- bad input --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ RECALIBRATORS = {
     "models": (lambda: Recalibrator(0.1, models=3, seed=1), 2, 3),
     "three classes": (lambda: Recalibrator(0.05, classes=3, seed=1), 3, 1),
     "classes and models": (lambda: Recalibrator(0.25, classes=4, models=2, seed=1), 4, 2),
-    "in distribution": (lambda: Recalibrator(0.1, feedback="distribution", seed=1), 2, 1),
+    "in steps": (lambda: Recalibrator(0.1, seed=1), 2, 1),
     "many classes": (lambda: Recalibrator(classes=11, seed=1), 11, 1),
     "many classes and models": (lambda: Recalibrator(classes=9, models=2, seed=1), 9, 2),
     "many classes, drawn": (lambda: Recalibrator(classes=9, drawn=True, seed=1), 9, 1),

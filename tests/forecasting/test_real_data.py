@@ -6,7 +6,6 @@ import pytest
 from fullswap import MulticlassForecaster, Recalibrator
 
 datasets = pytest.importorskip("river.datasets", reason="river brings the logs")
-FEEDBACK = ("realised", "distribution")
 
 
 def brier(forecasts, outcomes):
@@ -25,40 +24,37 @@ def log_of(events, model, classes):
     return np.array(claims), np.array(outcomes)
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
 @pytest.mark.parametrize("name", ["Phishing", "Bananas"])
-def test_a_model_of_yes_or_no(name, feedback):
+def test_a_model_of_yes_or_no(name):
     from river import linear_model, preprocessing
 
     model = preprocessing.StandardScaler() | linear_model.LogisticRegression()
     claims, outcomes = log_of(getattr(datasets, name)(), model, (False, True))
     p, y = claims[:, 1], outcomes[:, 1]
-    recalibrator = Recalibrator(feedback=feedback, seed=1)
+    recalibrator = Recalibrator(seed=1)
     run = recalibrator.run(p, y)
     assert brier(run.issued, y) < 1.005 * brier(p, y)
     assert brier(run.mean, y) < brier(p, y)
     assert all(certificate.holds for certificate in recalibrator.certificates())
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_a_model_of_three_classes(feedback):
+def test_a_model_of_three_classes():
     from river import naive_bayes
 
     classes = ("cement", "foliage", "window")
     events = [(x, y) for x, y in datasets.ImageSegments() if y in classes]
     p, y = log_of(events, naive_bayes.GaussianNB(), classes)
-    recalibrator = Recalibrator(0.05, classes=3, feedback=feedback, seed=1)
+    recalibrator = Recalibrator(0.05, classes=3, seed=1)
     run = recalibrator.run(p, y)
     assert brier(run.issued, y) < 1.005 * brier(p, y)
     assert all(certificate.holds for certificate in recalibrator.certificates())
 
 
-@pytest.mark.parametrize("feedback", FEEDBACK)
-def test_classes_in_the_order_in_which_they_were_written_down(feedback):
+def test_classes_in_the_order_in_which_they_were_written_down():
     from sklearn.datasets import load_wine
 
     y = np.eye(3)[load_wine().target]
-    forecaster = MulticlassForecaster(3, len(y), feedback, seed=1)
+    forecaster = MulticlassForecaster(3, len(y), seed=1)
     run = forecaster.run(y)
     certificate = forecaster.certificate()
     assert certificate.holds and certificate.measured < certificate.guaranteed / 2

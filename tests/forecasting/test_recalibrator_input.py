@@ -16,8 +16,7 @@ from fullswap.forecasting import Recalibrator
         ({"step": 0.3}, "step"), ({"step": "x"}, "step"), ({"classes": 1}, "classes"),
         ({"classes": 1001}, "classes"), ({"classes": 2.0}, "classes"), ({"models": 0}, "models"),
         ({"models": 1.5}, "models"), ({"models": 10**6}, "models"), ({"horizon": 0}, "horizon"),
-        ({"horizon": 1.5}, "horizon"), ({"feedback": "none"}, "feedback"),
-        ({"max_weight": 0.0}, "max_weight"), ({"seed": "x"}, "seed"),
+        ({"horizon": 1.5}, "horizon"), ({"max_weight": 0.0}, "max_weight"), ({"seed": "x"}, "seed"),
     ],
 )  # fmt: skip
 def test_constructor_refuses(arguments, named):

@@ -30,7 +30,7 @@ from fullswap.integrations.river import Calibrated
 
 MODELS = [
     *(Calibrated(**parameters) for parameters in Calibrated._unit_test_params()),
-    Calibrated(tree.HoeffdingTreeClassifier(), feedback="distribution", step=0.1),
+    Calibrated(tree.HoeffdingTreeClassifier(), step=0.1),
 ]
 
 
@@ -84,8 +84,8 @@ def test_an_overconfident_model_is_repaired(labels):
     assert brier(Calibrated(naive_bayes.GaussianNB()), events) < 0.9 * raw
 
 
-def test_the_certificate_holds_in_distribution_mode():
-    model = Calibrated(naive_bayes.GaussianNB(), feedback="distribution")
+def test_the_certificate_holds():
+    model = Calibrated(naive_bayes.GaussianNB(), seed=0)
     for x, y in correlated(600):
         model.learn_one(x, y)
     certificate = model.certificate()
@@ -104,11 +104,10 @@ def test_naive_bayes_on_recorded_data(data):
 # --- equality with the Recalibrator -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("feedback", ["realised", "distribution"])
-def test_the_score_is_taken_before_the_model_learns(feedback):
-    model = Calibrated(linear_model.LogisticRegression(), feedback=feedback, seed=3, step=0.1)
+def test_the_score_is_taken_before_the_model_learns():
+    model = Calibrated(linear_model.LogisticRegression(), seed=3, step=0.1)
     plain = linear_model.LogisticRegression()
-    loop = Recalibrator(step=0.1, feedback=feedback, seed=3)
+    loop = Recalibrator(step=0.1, seed=3)
     for x, y in correlated(200):
         p = plain.predict_proba_one(x)[True]
         assert model.predict_proba_one(x)[True] == pytest.approx(loop.peek(p).mean)
@@ -336,9 +335,7 @@ def test_bad_events_change_nothing(x, y, w, words):
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize(
-    "settings", [{"step": 0}, {"seed": "magic"}, {"feedback": "none"}, {"max_weight": -1.0}]
-)
+@pytest.mark.parametrize("settings", [{"step": 0}, {"seed": "magic"}, {"max_weight": -1.0}])
 def test_bad_settings_are_refused_at_once(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         Calibrated(naive_bayes.GaussianNB(), **settings)

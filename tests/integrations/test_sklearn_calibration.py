@@ -55,9 +55,9 @@ def test_three_classes_are_repaired(multiclass):
     assert brier(ours.predict_proba(X_new), y_new) < 0.9 * brier(raw, y_new)
 
 
-def test_the_certificate_holds_in_distribution_mode():
+def test_the_certificate_holds():
     p, y = probabilities(2000)
-    model = online(feedback="distribution").fit(p, y)
+    model = online().fit(p, y)
     certificate = model.certificate()
     assert certificate.rounds == 2000
     assert certificate.holds
@@ -66,12 +66,11 @@ def test_the_certificate_holds_in_distribution_mode():
 # --- equality with the Recalibrator -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("feedback", ["realised", "distribution"])
-def test_bare_probabilities_equal_a_loop(feedback):
+def test_bare_probabilities_equal_a_loop():
     p, y = probabilities(300)
-    model = online(feedback=feedback, random_state=3, step=0.1).fit(p[:200], y[:200])
+    model = online(random_state=3, step=0.1).fit(p[:200], y[:200])
     model.partial_fit(p[200:], y[200:])
-    loop = Recalibrator(step=0.1, feedback=feedback, seed=3)
+    loop = Recalibrator(step=0.1, seed=3)
     for score, outcome in zip(p, y, strict=True):
         loop.update(int(outcome), loop.predict(float(score)))
     assert learnt(model.calibrator_) == learnt(loop)

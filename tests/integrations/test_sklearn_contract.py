@@ -35,7 +35,7 @@ def expected_failures(model):
 @parametrize_with_checks(
     [
         CalibratedOnlineClassifier(LogisticRegression(), cv=3),
-        CalibratedOnlineClassifier(GaussianNB(), cv=3, feedback="distribution"),
+        CalibratedOnlineClassifier(GaussianNB(), cv=3),
         CalibratedOnlineClassifier(LinearSVC(), cv=3, multiclass="classwise"),
     ],
     expected_failed_checks=expected_failures,
@@ -89,7 +89,6 @@ def test_a_refused_weight_does_not_reach_the_estimator():
         ({"multiclass": "all"}, "multiclass must be 'auto', 'full' or 'classwise', got 'all'"),
         ({"step": 0}, "step"),
         ({"random_state": "magic"}, "seed"),
-        ({"feedback": "none"}, "feedback"),
         ({"max_weight": -1.0}, "max_weight"),
     ],
 )

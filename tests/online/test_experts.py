@@ -47,8 +47,8 @@ def test_the_rule_loses_no_more_than_its_mix_loss(experts, outcome, scale):
     assert loss <= -0.5 * math.log(mixed) + 1e-12
 
 
-def kind_for(cells, models=1, feedback="realised", max_weight=1.0):
-    return kind_of(experts_spec(cells, 2, models, None, feedback, max_weight))
+def kind_for(cells, models=1, max_weight=1.0):
+    return kind_of(experts_spec(cells, 2, models, None, max_weight))
 
 
 def blank_row(cells, models=1):
@@ -275,10 +275,9 @@ def test_weights_stay_usable_over_a_long_run():
 
 @pytest.mark.parametrize("cells", [8, None])
 @pytest.mark.parametrize("models", [1, 2])
-@pytest.mark.parametrize("feedback", ["realised", "distribution"])
-def test_the_method_is_what_is_written_down(models, feedback, cells):
+def test_the_method_is_what_is_written_down(models, cells):
     rng = np.random.default_rng(2)
-    kind = kind_for(cells, models, feedback)
+    kind = kind_for(cells, models)
     row = kind.blank.copy()
     inputs_count = models + (models > 1)
     slow = SlowExperts(kind.points(0), inputs_count)
@@ -313,9 +312,7 @@ def test_the_method_is_what_is_written_down(models, feedback, cells):
             sum(w * ((slow.points[i] - b) ** 2 - (targets[i] - b) ** 2) for i, w in support)
             for b in (0, 1)
         )
-        if feedback == "realised":
-            support = [((left, right)[drawn], 1.0)]
-        support = [(i, w * g) for i, w in support if w * g > 0]
+        support = [((left, right)[drawn], g)] if g > 0 else []
         sums[LOST] += sum(w * (targets[i] - y) ** 2 for i, w in support)
         if support:
             slow.learn(advice, opinions, inputs.tolist(), support, y, crowd)

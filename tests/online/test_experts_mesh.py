@@ -32,9 +32,9 @@ from online.verbs import forecast, learn, place_of
 scales = st.floats(0.001, 1)
 
 
-def blank_row(cells, models, classes, feedback="realised"):
+def blank_row(cells, models, classes):
     """A row that has learnt nothing, its kind, and views: totals, mix, scaling, likely."""
-    kind = kind_of(experts_spec(cells, classes, models, None, feedback, 1.0))
+    kind = kind_of(experts_spec(cells, classes, models, None, 1.0))
     row = kind.blank.copy()
     return kind, row, mesh.mesh_parts(row, kind.inputs, classes)
 
@@ -163,11 +163,10 @@ def test_mesh_recalibration_survives_certain_forecasts(seed):
     assert np.isfinite(state).all() and abs(state[0, 0]) < 5
 
 
-@pytest.mark.parametrize("feedback", ["realised", "distribution"])
 @pytest.mark.parametrize("models", [1, 2])
-def test_the_method_for_several_classes_is_what_is_written_down(models, feedback):
+def test_the_method_for_several_classes_is_what_is_written_down(models):
     rng = np.random.default_rng(8)
-    kind, row, (totals, mix, _, _) = blank_row(5, models, 3, feedback)
+    kind, row, (totals, mix, _, _) = blank_row(5, models, 3)
     slow = SlowMeshExperts(kind.points(0), kind.inputs)
     paid = 0.0
     mass = 0.0
@@ -196,9 +195,7 @@ def test_the_method_for_several_classes_is_what_is_written_down(models, feedback
         mass += g
         points = kind.points(0)[members]
         paid += g * shares @ (np.square(points - y) - np.square(targets - y)).sum(axis=1)
-        support = [(int(i), w * g, q) for i, w, q in zip(members, shares, targets, strict=True)]
-        if feedback == "realised":
-            support = [(int(members[drawn]), g, targets[drawn])]
+        support = [(int(members[drawn]), g, targets[drawn])]
         if g > 0:
             slow.learn(advice, opinions, said, support, y, crowd)
     assert mix[SHARE] == pytest.approx(slow.shares, abs=1e-9)

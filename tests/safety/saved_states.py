@@ -21,20 +21,19 @@ MAKERS = {
     "chain": lambda: Forecaster(400, rule="stationary", seed=7, feedback="distribution"),
     "chain, anytime": lambda: Forecaster(rule="stationary", seed=8),
     "chain, steps": lambda: Forecaster(10_000, "10%", rule="stationary", seed=9),
-    "simplex": lambda: MulticlassForecaster(3, 500, seed=10, feedback="distribution"),
+    "simplex": lambda: MulticlassForecaster(3, 500, seed=10),
     "simplex, anytime": lambda: MulticlassForecaster(3, seed=11),
     "simplex, 4 classes": lambda: MulticlassForecaster(4, 300, seed=12),
-    "simplex, 4 classes, anytime": lambda: MulticlassForecaster(
-        4, seed=13, feedback="distribution", max_weight=3.0
-    ),
-    "experts": lambda: Recalibrator("10%", seed=14, feedback="distribution"),
+    "simplex, 4 classes, anytime": lambda: MulticlassForecaster(4, seed=13, max_weight=3.0),
+    "experts": lambda: Recalibrator("10%", seed=14),
     "experts, 3 models": lambda: Recalibrator("5%", models=3, seed=15, max_weight=2.0),
-    "experts, growing": lambda: Recalibrator(None, seed=16, feedback="distribution"),
-    "groups": lambda: Recalibrator(
-        "10%", groups=["a", 7, ("c", 1)], seed=19, feedback="distribution"
+    "experts, growing": lambda: Recalibrator(None, seed=16),
+    "groups": lambda: Recalibrator("10%", groups=["a", 7, ("c", 1)], seed=19),
+    "groups, all distributions": lambda: Forecaster(
+        step="10%", groups=["a", 7, ("c", 1)], seed=22, feedback="distribution"
     ),
     "groups, open": lambda: Forecaster(groups="open", seed=20, max_weight=2.0),
-    "mesh": lambda: Recalibrator("20%", classes=3, seed=17, feedback="distribution"),
+    "mesh": lambda: Recalibrator("20%", classes=3, seed=17),
     "mesh, 2 models": lambda: Recalibrator("25%", classes=3, models=2, seed=18),
     "classwise": lambda: MulticlassForecaster(9, seed=19, max_weight=2.0),
     "classwise, drawn": lambda: MulticlassForecaster(9, seed=20, drawn=True),

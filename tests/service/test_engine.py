@@ -21,7 +21,7 @@ SPECS = {
     "steps": SpecBody(step="5%", horizon=1000),
     "three": SpecBody(classes=["home", "tie", "away"], monitor=5000),
     "bare": SpecBody(forecaster="multiclass", classes=3, monitor=False),
-    "pair": SpecBody(models=2, feedback="distribution", max_weight=2.0),
+    "pair": SpecBody(models=2, max_weight=2.0),
     "places": SpecBody(groups=["north", "south", "night"]),
     "sparse": SpecBody(forecaster="forecaster", groups=["north", "south", "night"], horizon=500),
     "twins": SpecBody(models=2, groups=["north", "south", "night"]),

@@ -121,11 +121,6 @@ class OnlineForecaster(ABC):
         return self._spec.horizon
 
     @property
-    def feedback(self) -> str:
-        """Who learns: "realised" or "distribution"."""
-        return self._spec.feedback
-
-    @property
     def max_weight(self) -> float:
         """Largest weight of an event."""
         return self._spec.max_weight

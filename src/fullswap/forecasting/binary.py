@@ -112,6 +112,11 @@ class Forecaster(WithoutModels):
         return "stationary" if self.spec.kind == "chain" else "crossing"
 
     @property
+    def feedback(self) -> str:
+        """Who learns: "realised" or "distribution"."""
+        return self.spec.feedback
+
+    @property
     def loss(self) -> str:
         """What is bounded: the "squared" or the "log" loss."""
         return self.spec.loss

@@ -25,9 +25,8 @@ FEWEST_IN_GROUPS = 20
 
 @lru_cache(maxsize=256)
 def experts_spec(
-    steps: int | None, classes: int, models: int, horizon: int | None, feedback: str,
-    max_weight: float,
-) -> Spec:  # fmt: skip
+    steps: int | None, classes: int, models: int, horizon: int | None, max_weight: float
+) -> Spec:
     """Events with models' probabilities; no steps: a fine grid, finer for many events."""
     shape = "even" if classes == 2 else "simplex"
     starts: tuple[float, ...] = (0.0,)
@@ -43,7 +42,7 @@ def experts_spec(
         most = next(cells for cells in range(levels[0].cells, 0, -1) if _fits(cells, classes))
         checks.refuse("step", f"be at least 1/{most} for {classes} classes", f"1/{levels[0].cells}")
     return Spec(
-        "experts" if classes == 2 else "mesh", levels, starts, classes, models, feedback,
+        "experts" if classes == 2 else "mesh", levels, starts, classes, models,
         max_weight=max_weight, horizon=horizon,
     )  # fmt: skip
 

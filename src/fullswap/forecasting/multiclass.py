@@ -12,7 +12,7 @@ from fullswap.forecasting.classes import OfClasses
 from fullswap.forecasting.inputs import class_row, class_rows, labels_of
 from fullswap.forecasting.specs import simplex_spec
 from fullswap.forecasting.without_models import WithoutModels
-from fullswap.online.spec import FEEDBACK, MOST_CLASSWISE
+from fullswap.online.spec import MOST_CLASSWISE
 
 
 class MulticlassForecaster(OfClasses, WithoutModels):
@@ -22,8 +22,9 @@ class MulticlassForecaster(OfClasses, WithoutModels):
     forecast, n_p times each, ȳ_p the mean of the outcomes that followed. On a grid of multiples
     of 1/N on the simplex, each forecast is a mixture of at most K neighbouring grid points.
 
-    Guarantee: ``guarantee`` bounds it, as the full swap regret that it is [FKO25, Lemma 26], under
-    the conditions that ``feedback`` names, constants included:
+    Guarantee: ``guarantee`` bounds it, as the full swap regret that it is [FKO25, Lemma 26], on
+    average over our own draws and against outcomes that do not depend on the draw of their own
+    event, constants included:
     T·V + (1 − 1/K)·n·Rt(T/n) with n = C(N + K − 1, K − 1) grid points and V ≤ K/(4N²), the N tuned
     to the horizon, Rt(x) = min(x, 1) + ln max(x, 1). It needs many events where K is large: at a
     million of them it is 6 percentage points for three classes, and 25 for eight.
@@ -39,10 +40,6 @@ class MulticlassForecaster(OfClasses, WithoutModels):
         ``["home", "tie", "away"]``.
     horizon : int or None
         Number of events; None if unknown (the grid is then refined as events go by).
-    feedback : str
-        "realised": the guarantee is for the draws that were issued, on average over our own
-        draws, against outcomes that do not depend on the draw of their own event.
-        "distribution": for the distributions themselves, always.
     seed : int, Generator or None
         Of the draws; None: fresh entropy of the system, so that nobody can foresee them.
     max_weight : float
@@ -52,7 +49,7 @@ class MulticlassForecaster(OfClasses, WithoutModels):
         declared label, for 3 to 1000. None: whole vectors as far as that goes.
     drawn : bool
         Class by class: whether what is issued is drawn, each class on its grid, which is safe on
-        hard bins even against somebody who sees every forecast. ``feedback`` then has no say.
+        hard bins even against somebody who sees every forecast.
 
     Examples
     --------
@@ -66,26 +63,24 @@ class MulticlassForecaster(OfClasses, WithoutModels):
     """
 
     _kinds = ("simplex", "classwise")
-    _settings = ("classes", "horizon", "feedback", "max_weight", "calibration", "drawn")
+    _settings = ("classes", "horizon", "max_weight", "calibration", "drawn")
 
     def __init__(
         self,
         classes: int | Sequence[Any],
         horizon: int | None = None,
-        feedback: str = "realised",
         seed: Any = None,
         *,
         max_weight: float = 1.0,
         calibration: str | None = None,
         drawn: bool = False,
     ) -> None:
-        checks.one_of("feedback", feedback, FEEDBACK)
         count, labels = labels_of(classes, 2, MOST_CLASSWISE)
         events, most = checks.horizon(horizon), checks.number("max_weight", max_weight, above=0)
         if is_classwise(count, calibration, drawn):
             spec = classwise_spec(count, 0, events, drawn, most)
         else:
-            spec = simplex_spec(count, events, feedback, most)
+            spec = simplex_spec(count, events, "realised", most)
         self._start(spec, seed, labels)
 
     def _outcome(self, outcome: Any) -> Vector:

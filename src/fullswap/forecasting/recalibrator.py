@@ -28,7 +28,7 @@ from fullswap.forecasting.running import Answers
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import LEVEL
 from fullswap.online.loop import peek_events, record_of
-from fullswap.online.spec import FEEDBACK, MOST_CLASSWISE, MOST_MODELS
+from fullswap.online.spec import MOST_CLASSWISE, MOST_MODELS
 from fullswap.online.tickets import Forecast
 
 
@@ -54,8 +54,6 @@ class Recalibrator(OfClasses):
         (NaN); their experts then sleep.
     horizon : int or None
         Number of events, for ``guarantee``; without a step, the grid is the best one for it.
-    feedback : str
-        "realised" or "distribution", as for ``Forecaster``.
     seed : int, Generator or None
         Of the draws; None: fresh entropy of the system, so that nobody can foresee them.
     max_weight : float
@@ -69,7 +67,7 @@ class Recalibrator(OfClasses):
         soft bins. None: whole vectors as far as that goes.
     drawn : bool
         Class by class: whether what is issued is drawn, each class on its grid, which is safe on
-        hard bins even against somebody who sees every forecast. ``feedback`` then has no say.
+        hard bins even against somebody who sees every forecast.
 
     Examples
     --------
@@ -83,7 +81,7 @@ class Recalibrator(OfClasses):
 
     _kinds = ("experts", "mesh", "groups", "classwise")
     _settings = (
-        "step", "classes", "models", "horizon", "feedback", "max_weight", "calibration", "drawn",
+        "step", "classes", "models", "horizon", "max_weight", "calibration", "drawn",
     )  # fmt: skip
 
     def __init__(
@@ -93,14 +91,12 @@ class Recalibrator(OfClasses):
         classes: int | Sequence[Any] = 2,
         models: int = 1,
         horizon: int | None = None,
-        feedback: str = "realised",
         seed: Any = None,
         max_weight: float = 1.0,
         groups: Any = None,
         calibration: str | None = None,
         drawn: bool = False,
     ) -> None:
-        checks.one_of("feedback", feedback, FEEDBACK)
         count, labels = labels_of(classes, 2, MOST_CLASSWISE)
         names = GroupNames.of(groups)
         many = checks.whole("models", models, 1, MOST_MODELS)
@@ -113,9 +109,9 @@ class Recalibrator(OfClasses):
                 checks.refuse("step", "be None where classes are calibrated one by one", step)
             spec = classwise_spec(count, many, events, drawn, most)
         elif names is not None:
-            spec = groups_spec(steps, many, events, feedback, most, names.room, names.open)
+            spec = groups_spec(steps, many, events, "realised", most, names.room, names.open)
         else:
-            spec = experts_spec(steps, count, many, events, feedback, most)
+            spec = experts_spec(steps, count, many, events, most)
         self._start(spec, seed, labels, names)
 
     @property

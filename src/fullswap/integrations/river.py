@@ -49,8 +49,8 @@ class Calibrated(base.Wrapper, base.Classifier):
     classifier : base.Classifier or None
         The model to recalibrate; one without probabilities counts as certain of its label.
         None: x itself holds probabilities, label by label, as `predict_proba_one` gives them.
-    step, horizon, feedback, max_weight, seed
-        As in `fullswap.Recalibrator`; step and feedback are for labels False and True. The weight
+    step, horizon, max_weight, seed
+        As in `fullswap.Recalibrator`; the step is for labels False and True. The weight
         of an event is the keyword ``w`` of `learn_one`.
     groups : feature, list of features, callable or None
         Groups of events, in each of which forecasts of False and True are to be calibrated: an
@@ -87,7 +87,6 @@ class Calibrated(base.Wrapper, base.Classifier):
         *,
         step: float | str | None = None,
         horizon: int | None = None,
-        feedback: str = "realised",
         max_weight: float = 1.0,
         seed: int | None = None,
         groups: Any = None,
@@ -95,7 +94,6 @@ class Calibrated(base.Wrapper, base.Classifier):
         self.classifier = classifier
         self.step = step
         self.horizon = horizon
-        self.feedback = feedback
         self.max_weight = max_weight
         self.seed = seed
         self.groups = _checked_groups(groups)
@@ -106,7 +104,7 @@ class Calibrated(base.Wrapper, base.Classifier):
         self._unheard: set[Any] = set()
         self._named = 0
         self._calibrator: Recalibrator = Recalibrator(
-            step, horizon=horizon, feedback=feedback, max_weight=max_weight, seed=seed,
+            step, horizon=horizon, max_weight=max_weight, seed=seed,
             groups=None if groups is None else "open",
         )  # fmt: skip
 

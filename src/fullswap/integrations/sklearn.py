@@ -63,12 +63,12 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         Needs ``predict_proba`` or ``decision_function`` (squashed by the logistic function).
         A ``FrozenEstimator`` is never taught. None: X holds probabilities, (n,) or (n, 1) for
         the second of two classes, or (n, K) for the K classes in sorted order.
-    step, horizon, feedback
+    step, horizon
         As in `fullswap.Recalibrator`.
     multiclass : {"auto", "full", "classwise"}
         For three or more classes, what is calibrated, as ``calibration`` of
         `fullswap.Recalibrator`: whole vectors on a grid, for up to eight classes; or each class and
-        the declared one, for up to a thousand, where there is no step and feedback has no say.
+        the declared one, for up to a thousand, where there is no step.
         "auto" is full for up to four classes, and for up to eight if there is a step.
     max_weight : float or None
         Largest sample weight there will be. None: the largest in the first data, or 1.
@@ -115,7 +115,6 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         *,
         step: float | str | None = None,
         horizon: int | None = None,
-        feedback: str = "realised",
         multiclass: str = "auto",
         max_weight: float | None = None,
         cv: Any = 5,
@@ -126,7 +125,6 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self.estimator = estimator
         self.step = step
         self.horizon = horizon
-        self.feedback = feedback
         self.multiclass = multiclass
         self.max_weight = max_weight
         self.cv = cv
@@ -341,7 +339,7 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         whole = MOST_CLASSES if self.step is not None else WHOLE_CLASSES
         apart = classes > whole if self.multiclass == "auto" else self.multiclass == "classwise"
         return Recalibrator(
-            self.step, classes=classes, horizon=self.horizon, feedback=self.feedback,
+            self.step, classes=classes, horizon=self.horizon,
             seed=seed_from(self.random_state), max_weight=largest,
             calibration="classwise" if apart and classes > 2 else "full",
             groups="open" if grouped else None,

@@ -330,26 +330,20 @@ def edge_of(points, left, right):
 
 @kernel(error_model="numpy")
 def experts_learn(
-    points, row, base, prior, delta, realised, left, right, share, memo, drawn, g, y, number
+    points, row, base, prior, delta, left, right, share, memo, drawn, g, y, number
 ):  # fmt: skip
-    """Feed the outcome of one forecast.
-
-    ``drawn`` is 0 for the left point, 1 for the right; realised feedback goes there alone.
-    """
+    """Feed the outcome of one forecast to the point drawn: ``drawn`` is 0 for the left, else 1."""
     inputs = prior.shape[0] // KINDS
     totals, mix, beliefs, bins = experts_parts(row, inputs)
     if g > 0.0:
-        left_g, right_g = share * g, (1.0 - share) * g
-        if realised:
-            left_g, right_g = (0.0, g) if drawn else (g, 0.0)
         advice = memo[ADVICE]
         rate = 1.0 / (1.0 + row[CROWD])
-        if left_g > 0.0:
-            _learn_point(points, row, base, totals, left, left_g, rate, y, memo[LEFT_TARGET],
-                         memo[LEFT_MEAN], advice)  # fmt: skip
-        if right_g > 0.0:
-            _learn_point(points, row, base, totals, right, right_g, rate, y, memo[RIGHT_TARGET],
+        if drawn:
+            _learn_point(points, row, base, totals, right, g, rate, y, memo[RIGHT_TARGET],
                          memo[RIGHT_MEAN], advice)  # fmt: skip
+        else:
+            _learn_point(points, row, base, totals, left, g, rate, y, memo[LEFT_TARGET],
+                         memo[LEFT_MEAN], advice)  # fmt: skip
         row[ROUNDING] += g * rounded(points, left, right, share, memo)
         edge = edge_of(points, left, right)
         row[CELLS] += g * edge * edge
@@ -373,14 +367,14 @@ def _forecast(spec, points, row, level, contexts, t):
 @events.implements(events.learn, ExpertsSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     experts_learn(
-        points, row, spec.base, spec.prior, spec.delta[level], spec.realised, ticket[0], ticket[1],
-        ticket[2], spec.memo, drawn, g, outcomes[t], number,
+        points, row, spec.base, spec.prior, spec.delta[level], ticket[0], ticket[1], ticket[2],
+        spec.memo, drawn, g, outcomes[t], number,
     )  # fmt: skip
 
 
 # --- single events from Python: one array costs less than several numbers ------------------------
 
-BASE, IMAGINED, INPUTS, REALISED, DELTA, END, PRIOR = range(7)
+BASE, IMAGINED, INPUTS, DELTA, END, PRIOR = range(6)
 """Where things are in a frame; the prior (M,) is followed by the points."""
 
 
@@ -403,6 +397,6 @@ def experts_update(frame, row, number, drawn, left, right, share, memo, g, y):
     count = KINDS * int(frame[INPUTS])
     experts_learn(
         frame[PRIOR + count :], row, int(frame[BASE]), frame[PRIOR : PRIOR + count],
-        frame[DELTA], frame[REALISED] > 0.0, left, right, share, memo, drawn, g, y, number,
+        frame[DELTA], left, right, share, memo, drawn, g, y, number,
     )  # fmt: skip
     return row[MASS] >= frame[END]

@@ -68,7 +68,7 @@ class Experts(ExpertRows):
         return np.concatenate((self._blank_mix(), np.tile(one, self.inputs), np.zeros(self._bins)))
 
     def _compile(self, layout: Layout) -> Any:
-        how = [self.base, IMAGINED, self.inputs, self.spec.realised]
+        how = [self.base, IMAGINED, self.inputs]
         self._frames = [
             np.array([*how, delta, end, *self.prior, *grid])
             for delta, end, grid in zip(layout.delta, layout.ends, grids_of(layout), strict=True)

@@ -85,6 +85,8 @@ class Spec:
         """Check everything: specs come out of files too."""
         checks.one_of("kind", self.kind, KINDS)
         checks.one_of("feedback", self.feedback, FEEDBACK)
+        if self.models and self.kind != "classwise" and not self.realised:
+            checks.refuse("feedback", "be 'realised' where there are models", self.feedback)
         checks.one_of("loss", self.loss, ("squared", "log"))
         checks.number("max_weight", self.max_weight, above=0, most=MOST_WEIGHT)
         checks.horizon(self.horizon)

@@ -48,8 +48,7 @@ def pattern_of(body: SpecBody) -> OnlineForecaster:
     """The forecaster as which streams of a spec begin; ValueError for settings that do not fit."""
     kind = body.forecaster.lower()
     common: dict[str, Any] = {
-        "horizon": body.horizon, "feedback": body.feedback,
-        "max_weight": _float("max_weight", body.max_weight),
+        "horizon": body.horizon, "max_weight": _float("max_weight", body.max_weight),
     }  # fmt: skip
     if isinstance(body.groups, str):
         raise ValueError(

@@ -87,7 +87,6 @@ class SpecBody(Struct, forbid_unknown_fields=True):
     step: Number | str | None = None
     classes: int | list[str] = 2
     models: int = 1
-    feedback: str = "realised"
     max_weight: Number = 1.0
     monitor: Number | bool = True
     """Run length of the alarms: calibrated streams ring at most once in so many events."""
