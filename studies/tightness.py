@@ -204,9 +204,6 @@ def rows_of(
     for events in sizes:
         about: Row = {"setting": setting.name, "feedback": feedback, "events": events}
         forecaster = setting.forecaster(feedback, events, 0)
-        if forecaster.certificate().quantity is not Quantity.L2_CALIBRATION_ERROR:
-            yield {**about, "note": "another quantity is guaranteed"}
-            continue
         rules = Rules.of(forecaster, events, setting.weighted, setting.late, setting.shared)
         budget = Budget.at(events, rules.realised, quick)
         best = worst(rules, events, budget, best, rng)
@@ -289,8 +286,6 @@ def beyond(row: Row) -> bool:
 
 
 def _cell(row: Row) -> str:
-    if "note" in row:
-        return "–"
     measured, guaranteed = number(row, "measured"), row.get("guaranteed")
     if row["ratio"] is None or guaranteed is None:
         return f"{_plain(measured)}, nothing is guaranteed"

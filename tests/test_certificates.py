@@ -132,11 +132,6 @@ def test_other_quantities_in_plain_words():
     steps = replace(CALM, quantity=Quantity.DISCRETISED_SWAP_REGRET)
     assert "over and above rounding to the given steps" in lines(steps)[0]
     assert steps.points_noise is None and steps.decisions().guaranteed is None
-    nats = replace(CALM, quantity=Quantity.KL_CALIBRATION_ERROR, measured=7.0)
-    assert nats.points == pytest.approx(CALM.points)
-    assert nats.points_guaranteed == pytest.approx(CALM.points_guaranteed / math.sqrt(2))
-    assert replace(nats, table=None).points == pytest.approx(math.sqrt(7 / 20_000))
-    assert "in nats" in str(nats)
     learner = replace(CALM, quantity=Quantity.FULL_SWAP_REGRET, subject=Subject.PLAYED)
     assert lines(learner) == [
         "10,000 rounds: replacing each point played by the best other point would have saved a "
@@ -204,7 +199,7 @@ def test_noise_is_what_calibrated_forecasts_show_by_chance():
 @pytest.mark.parametrize(
     "forecaster",
     [
-        Forecaster(50), Forecaster(), Forecaster(50, loss="log"), Forecaster(50, step=0.25),
+        Forecaster(50), Forecaster(), Forecaster(50, step=0.25),
         MulticlassForecaster(3, 50), Recalibrator(), Recalibrator(models=2),
         MulticlassForecaster(9), MulticlassForecaster(9, 50, drawn=True), Recalibrator(classes=9),
     ],

@@ -13,7 +13,7 @@ from fullswap import Certificate, Forecaster, MulticlassForecaster
 from fullswap.certificates import Quantity
 from fullswap.certificates.decisions import average_regret, regret_at, worst_ratio
 from fullswap.theorems import LEDGER
-from fullswap.theorems.decisions import Acting, Divergence
+from fullswap.theorems.decisions import Acting
 
 CALIBRATION = Quantity.L2_CALIBRATION_ERROR
 
@@ -113,28 +113,6 @@ def test_adversarial_runs_are_within_the_bounds(name):
     worst = certificate.decisions()
     assert worst.measured <= worst.guaranteed and worst.average <= worst.guaranteed_average
     assert worst.average == pytest.approx(error_of(slow) / 600, abs=1e-12)
-
-
-@pytest.mark.theorem("squares below divergence")
-def test_squares_are_at_most_half_the_divergence():
-    means, points = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0.001, 0.999, 201))
-    inner = np.clip(means, 1e-300, 1 - 1e-16)
-    divergence = means * np.log(inner / points) + (1 - means) * np.log((1 - inner) / (1 - points))
-    squares = np.square(means - points)
-    assert (squares <= divergence / 2 + 1e-12).all()
-    near = np.abs(points - 0.5) + np.abs(means - 0.5) < 0.03
-    assert (squares[near] >= 0.99 * divergence[near] / 2 - 1e-12).all(), "nothing smaller holds"
-    assert LEDGER["squares below divergence"].bound(Divergence(3.0)) == 1.5
-
-
-def test_log_loss_gives_decisions_too():
-    forecaster = Forecaster(500, feedback="distribution", loss="log", seed=1)
-    forecaster.run((np.arange(500) % 3 == 0).astype(float))
-    certificate = forecaster.certificate()
-    decisions = certificate.decisions()
-    assert decisions.guaranteed == pytest.approx(math.sqrt(certificate.guaranteed / 1000))
-    assert decisions.measured <= decisions.guaranteed
-    assert certificate.points <= certificate.points_after_the_fact
 
 
 def test_in_words():

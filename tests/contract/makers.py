@@ -127,11 +127,6 @@ MAKERS = {
     "binary, one event": Maker(Forecaster, {"horizon": 1}),
     "binary in steps": Maker(Forecaster, {"step": 0.25, "horizon": 100_000}),
     "binary in steps, anytime": Maker(Forecaster, {"step": "5%"}),
-    "log loss": Maker(Forecaster, {"loss": "log", "horizon": 60}),
-    "log loss, anytime": Maker(Forecaster, {"loss": "log"}),
-    "stationary": Maker(Forecaster, {"rule": "stationary", "horizon": 200}),
-    "stationary, anytime": Maker(Forecaster, {"rule": "stationary"}),
-    "stationary in steps": Maker(Forecaster, {"rule": "stationary", "step": 0.1}),
     "binary distributions": Maker(Forecaster, {"feedback": "distribution"}),
     "binary, weights": Maker(Forecaster, {"max_weight": 2.5}),
     "2 classes": Maker(MulticlassForecaster, {"classes": 2}),
@@ -252,7 +247,7 @@ def masses(forecaster):
     """{grid point: mass of the outcomes that it has learnt}, those that have learnt."""
     kind, row = kind_behind(forecaster), row_of(forecaster)
     grid = kind.points(int(row[LEVEL])).reshape(-1, width_of(kind)).tolist()
-    place = line.WEIGHT if kind.spec.kind in ("line", "chain") else 0
+    place = line.WEIGHT if kind.spec.kind == "line" else 0
     held = zip(grid, point_columns(forecaster)[:, place].tolist(), strict=True)
     return {tuple(point): mass for point, mass in held if mass > 0}
 

@@ -223,8 +223,7 @@ def test_an_error_in_a_thread_is_raised_by_the_run(monkeypatch):
 
 
 def test_scratch_is_copied_and_grids_are_shared():
-    for forecaster in (Forecaster(rule="stationary", seed=1), MulticlassForecaster(3, seed=1),
-                       Recalibrator(classes=3, step=0.25, seed=1)):  # fmt: skip
+    for forecaster in (MulticlassForecaster(3, seed=1), Recalibrator(classes=3, step=0.25, seed=1)):
         spec = forecaster._stream.kind.kernel
         own = grouped.own_scratch(spec)
         assert type(own) is type(spec) and own.grid is spec.grid

@@ -12,7 +12,7 @@ from fullswap.online import late
 from safety.interrupts import Stop, length_of
 
 ROWS = 60
-FEW = ["binary, anytime", "stationary, anytime", "3 classes, anytime", "recalibrator"]
+FEW = ["binary, anytime", "3 classes, anytime", "recalibrator"]
 
 
 def log_of(maker):

@@ -150,7 +150,7 @@ def test_outcomes_that_are_known_at_once_make_a_usual_run(maker):
     assert usual.certificates() == at_once.certificates()
 
 
-@pytest.mark.parametrize("name", ["binary, anytime", "stationary, anytime", "recalibrator"])
+@pytest.mark.parametrize("name", ["binary, anytime", "recalibrator"])
 def test_long_late_runs_reach_finer_grids(name):
     """Rows grow, and their arena with them, while forecasts of coarser grids wait."""
     maker, rows = MAKERS[name], 1500

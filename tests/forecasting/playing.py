@@ -42,7 +42,7 @@ def play_and_check(arguments, name, horizon, seed=0, anytime=False):
         rounds = against(forecaster, adversary, moment - done, done)
         measured.add(events_of(rounds, forecaster.feedback))
         done = moment
-        ratio = check(forecaster, measured.of(forecaster))
+        ratio = check(forecaster, measured.l2())
     assert forecaster.rounds == horizon
     return ratio
 

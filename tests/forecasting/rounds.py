@@ -135,23 +135,6 @@ class Measured:
             total += max(0.0, lost[0] - min(lost[1:]))
         return total
 
-    def kl(self):
-        """Σ_p n_p·KL(ȳ_p ‖ p)."""
-        total = 0.0
-        for p, n, ones, _ in self._learnt():
-            mean = min(max(ones / n, 0.0), 1.0)
-            for share, forecast in ((mean, p), (1 - mean, 1 - p)):
-                total += n * share * math.log(share / forecast) if share > 0 else 0.0
-        return total
-
-    def of(self, forecaster):
-        """The quantity that this binary forecaster's guarantee is about."""
-        if forecaster.loss == "log":
-            return self.kl()
-        if forecaster.spec.ratio is None:
-            return self.l2()
-        return self.among_multiples(forecaster)
-
     def among_multiples(self, forecaster):
         """Swap regret among the multiples of the forecaster's step."""
         steps = forecaster.spec.steps
@@ -159,5 +142,5 @@ class Measured:
 
 
 def measure(forecaster, rounds):
-    """The guaranteed quantity of these rounds, by slow code."""
-    return Measured(events_of(rounds, forecaster.feedback)).of(forecaster)
+    """The calibration error of these rounds, by slow code."""
+    return Measured(events_of(rounds, forecaster.feedback)).l2()

@@ -10,9 +10,7 @@ from fullswap.kernels.columns import OVERLAP
 
 MAKERS = {
     "squared": lambda **k: Forecaster(300, **k),
-    "log": lambda **k: Forecaster(300, loss="log", **k),
     "steps": lambda **k: Forecaster(300, step=0.05, **k),
-    "stationary": lambda **k: Forecaster(300, rule="stationary", **k),
     "classes": lambda **k: MulticlassForecaster(3, 300, **k),
     "model": lambda **k: Recalibrator(0.1, **k),
     "models": lambda **k: Recalibrator(0.2, models=2, **k),
@@ -43,7 +41,7 @@ def play(forecaster, patience, stream):
 
 
 @pytest.mark.parametrize("patience", PATIENCE.values(), ids=PATIENCE)
-@pytest.mark.parametrize("name", ["squared", "log", "steps", "stationary"])
+@pytest.mark.parametrize("name", ["squared", "steps"])
 def test_every_run_of_distributions(name, patience):
     for stream in range(4):
         for certificate in play(MAKERS[name](feedback="distribution", seed=1), patience, stream):

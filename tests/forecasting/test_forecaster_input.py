@@ -55,10 +55,9 @@ def test_forecasts_of_another_forecaster_are_refused():
 
 
 @pytest.mark.parametrize("horizon", [0, -1, 1.5, True, "10", math.nan])
-@pytest.mark.parametrize("loss", ["squared", "log"])
-def test_horizons_that_are_none_are_refused(horizon, loss):
+def test_horizons_that_are_none_are_refused(horizon):
     with pytest.raises(ValueError, match=r"horizon must be a whole number >= 1") as error:
-        Forecaster(horizon, loss=loss)
+        Forecaster(horizon)
     assert repr(horizon) in str(error.value)
 
 
@@ -90,11 +89,7 @@ def test_steps_may_be_written_in_several_ways(step, steps):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rule": "x"}, "rule must be 'crossing' or 'stationary', got 'x'"),
         ({"feedback": "x"}, "feedback must be 'realised' or 'distribution', got 'x'"),
-        ({"loss": "x"}, "loss must be 'squared' or 'log', got 'x'"),
-        ({"loss": "log", "step": 0.1}, "step must be None"),
-        ({"loss": "log", "rule": "stationary"}, "rule 'crossing'"),
         ({"max_weight": 0}, "max_weight must be positive, got 0"),
         ({"max_weight": -1.0}, "max_weight must be positive, got -1.0"),
         ({"max_weight": math.nan}, "max_weight must be a finite number, got nan"),

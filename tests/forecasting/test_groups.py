@@ -113,13 +113,6 @@ def test_bad_lists_of_groups_are_refused(make, groups, message):
 
 
 def test_what_does_not_go_with_groups_is_refused():
-    for more, message in (
-        ({"loss": "log"}, "loss must be 'squared' where groups"),
-        ({"rule": "stationary"}, "rule must be 'crossing' where groups"),
-        ({"step": 0.1, "pick_steps": True}, "pick_steps must be False where groups"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            Forecaster(groups=NAMES, **more)
     with pytest.raises(ValueError, match="groups must be None for more than two classes"):
         Recalibrator(classes=3, groups=NAMES)
 

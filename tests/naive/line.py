@@ -1,21 +1,16 @@
-"""Sub-learners on a line, slowly: plain Python, every point looked at every time.
-
-Losses by name: "squared", "linear" (squared at the grid points, straight between them), "log"
-(points and recommendations as logits).
-"""
+"""Sub-learners on a line, slowly: plain Python, every point looked at every time."""
 
 from __future__ import annotations
 
-import bisect
 import math
 
 
 class PlainLine:
     """What is learnt on a line of points, one list an idea."""
 
-    def __init__(self, points, loss, rate=(2.0, 0.0, math.inf)):
-        self.points, self.loss, self.rate = list(points), loss, rate
-        self.targets = [0.0 if loss == "log" else s for s in self.points]
+    def __init__(self, points):
+        self.points = list(points)
+        self.targets = list(self.points)
         self.seen = [[] for _ in self.points]
         self.lost = self.rounding = self.cells = self.most = self.squares = self.mass = 0.0
         self.rounds = 0
@@ -36,23 +31,6 @@ class PlainLine:
                 allowed.append((i, i + 1, down / (up + down) if up + down > 0 else 1.0))
         return allowed
 
-    def transition(self):
-        """Row i: the recommendation of point i, split between its neighbours; mean preserved."""
-        n = len(self.points)
-        rows = []
-        for target in self.targets:
-            q = min(max(target, self.points[0]), self.points[-1])
-            row = [0.0] * n
-            for i in range(n - 1):
-                low, high = self.points[i], self.points[i + 1]
-                if low <= q <= high:
-                    share = (high - q) / (high - low)
-                    row = [0.0] * n
-                    row[i], row[i + 1] = share, 1 - share
-                    break
-            rows.append(row)
-        return rows
-
     # --- learning ---------------------------------------------------------------------------
 
     def learn(self, support, y, scale, delta):
@@ -60,43 +38,22 @@ class PlainLine:
         for i, share, target in support:
             g = share * scale
             if g > 0:
-                self.lost += g * self.loss_of(target, y)
+                self.lost += g * (target - y) ** 2
                 self.seen[i].append((g, y))
-                self.targets[i] = self._next(i, g, y)
+                self.targets[i] = self._mean(i)
         self.rounds += 1
         if scale > 0:
             self.mass += scale
             self.squares += scale * y * y
             self.most += scale * delta
 
-    def loss_of(self, q, y):
-        if self.loss == "log":
-            return math.log1p(math.exp(q)) - y * q
-        if self.loss == "squared":
-            return (q - y) ** 2
-        low, high = self._cell(q)
-        share = (high - q) / (high - low)
-        return share * (low - y) ** 2 + (1 - share) * (high - y) ** 2
-
-    def _next(self, i, g, y):
+    def _mean(self, i):
         total = math.fsum(part for part, _ in self.seen[i])
         ones = math.fsum(part * outcome for part, outcome in self.seen[i])
-        if self.loss == "log":
-            return math.log((ones + 0.5) / (total - ones + 0.5))
-        if self.loss == "squared":
-            return (ones + self.points[i]) / (total + 1)
-        modulus, root, switch = self.rate
-        eta = 1 / (modulus * total) if total <= switch else root / math.sqrt(total)
-        low, high = self._cell(self.targets[i])
-        slope = ((high - y) ** 2 - (low - y) ** 2) / (high - low)
-        return min(max(self.targets[i] - g * eta * slope, 0.0), 1.0)
-
-    def _cell(self, q):
-        i = min(max(bisect.bisect_right(self.points, q) - 1, 0), len(self.points) - 2)
-        return self.points[i], self.points[i + 1]
+        return (ones + self.points[i]) / (total + 1)
 
     def jensen(self, left, right, share, scale):
-        """Σ g·[Σλ(s − x)² − Σλ(q − x)²] with x the common mean, for the squared loss."""
+        """Σ g·[Σλ(s − x)² − Σλ(q − x)²] with x the common mean."""
         assert left != right
         x = share * self.points[left] + (1 - share) * self.points[right]
         parts = ((left, share), (right, 1 - share))

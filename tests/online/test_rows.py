@@ -17,9 +17,6 @@ from naive.line import refined
 
 GROWING = {
     "line": Forecaster(seed=1),
-    "chain": Forecaster(rule="stationary", seed=1),
-    "log": Forecaster(loss="log", seed=1),
-    "picks": Forecaster(step=0.05, seed=1, pick_steps=True),
     "simplex": MulticlassForecaster(3, seed=1),
     "4 classes": MulticlassForecaster(4, seed=1),
     "experts": Recalibrator(None, models=2, seed=1),
@@ -162,8 +159,7 @@ def test_specs_come_back_from_plain_data(name):
         with pytest.raises(ValueError):
             Spec.from_dict({key: value for key, value in stored.items() if key != field})
     wrong = {"kind": "x", "levels": [], "starts": [1.0], "classes": 1, "models": -1,
-             "feedback": 1, "loss": "x", "max_weight": 0, "horizon": 0, "steps": 0,
-             "ratio": 1.0}  # fmt: skip
+             "feedback": 1, "max_weight": 0, "horizon": 0, "steps": 0}  # fmt: skip
     for field, value in wrong.items():
         with pytest.raises(ValueError):
             Spec.from_dict({**stored, field: value})

@@ -20,13 +20,12 @@ from fullswap.certificates.decisions import (
 from fullswap.certificates.quantities import Quantity, Subject
 from fullswap.certificates.words import conditions_of, words_of
 from fullswap.theorems import LEDGER
-from fullswap.theorems.decisions import Acting, Divergence
+from fullswap.theorems.decisions import Acting
 
 IN_POINTS = (
     Quantity.L2_CALIBRATION_ERROR,
     Quantity.CLASSWISE_ERROR,
     Quantity.TOP_LABEL_ERROR,
-    Quantity.KL_CALIBRATION_ERROR,
     Quantity.DISCRETISED_SWAP_REGRET,
 )
 """Quantities that are about how far forecasts are off."""
@@ -122,7 +121,7 @@ class Certificate:
         """Whether the guarantee promises nothing: no run at all could be worse."""
         if self.guaranteed is None or not self.mass:
             return False
-        return self._squares(self.guaranteed) >= self.squared_diameter * self.mass * (1 - 1e-12)
+        return self.guaranteed >= self.squared_diameter * self.mass * (1 - 1e-12)
 
     # --- in points ------------------------------------------------------------------------------
 
@@ -130,37 +129,25 @@ class Certificate:
     def points(self) -> float | None:
         """How far forecasts were off: √(mean of (p − ȳ_p)²), as a share; None if not measured so.
 
-        Vectors: their distance. Log loss: exact where ``table`` is known, else at most this.
+        Vectors: their distance.
         """
-        if self.quantity == Quantity.KL_CALIBRATION_ERROR and self.table is not None:
-            forecasts, weights, means = self.table
-            return self._root(float(weights @ np.square(forecasts - means)))
-        return self._share(self.measured)
+        return self._root(self.measured)
 
     @property
     def points_guaranteed(self) -> float | None:
         """At most so far off, known before the first forecast."""
-        return self._share(self.guaranteed)
+        return self._root(self.guaranteed)
 
     @property
     def points_after_the_fact(self) -> float | None:
         """At most so far off, known from this run."""
-        return self._share(self.after_the_fact)
+        return self._root(self.after_the_fact)
 
     @property
     def points_noise(self) -> float | None:
         """How far off a calibrated forecaster would seem by chance alone."""
         comparable = self.quantity != Quantity.DISCRETISED_SWAP_REGRET
         return self._root(self.noise) if comparable else None
-
-    def _squares(self, value: float) -> float:
-        """A value or bound of the quantity as one of squared distances."""
-        if self.quantity == Quantity.KL_CALIBRATION_ERROR:
-            return LEDGER["squares below divergence"].bound(Divergence(value))
-        return value
-
-    def _share(self, value: float | None) -> float | None:
-        return None if value is None else self._root(self._squares(value))
 
     def _root(self, squares: float | None) -> float | None:
         if squares is None or not self.mass or self.quantity not in IN_POINTS:
@@ -197,7 +184,7 @@ class Certificate:
         bounds: tuple[float | None, float | None] = None, None
         # swaps among given steps leave out what rounding to these steps costs
         if self.guaranteed is not None and self.quantity != Quantity.DISCRETISED_SWAP_REGRET:
-            acting = Acting(self._squares(self.guaranteed), self.mass or 0.0)
+            acting = Acting(self.guaranteed, self.mass or 0.0)
             bounds = (
                 LEDGER["decisions"].bound(acting) / acting.mass,
                 LEDGER["decisions on average"].bound(acting) / acting.mass,

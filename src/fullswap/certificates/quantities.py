@@ -12,7 +12,6 @@ class Quantity(StrEnum):
     SWAP_REGRET = "swap regret"
     DISCRETISED_SWAP_REGRET = "discretised swap regret"
     L2_CALIBRATION_ERROR = "l2 calibration error"
-    KL_CALIBRATION_ERROR = "KL calibration error"
     EXCESS_BRIER = "total Brier score"
     """In excess of what ``Certificate.against`` names."""
     CLASSWISE_ERROR = "class-wise calibration error"

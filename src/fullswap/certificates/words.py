@@ -45,7 +45,6 @@ MEMBERS = {
 """What the guarantee of a group needs beside that, of draws and of distributions."""
 OFF = {
     Quantity.L2_CALIBRATION_ERROR: "",
-    Quantity.KL_CALIBRATION_ERROR: "",
     Quantity.DISCRETISED_SWAP_REGRET: ", over and above rounding to the given steps",
     Quantity.CLASSWISE_ERROR: ", class by class and all classes together",
     Quantity.TOP_LABEL_ERROR: " for the declared label",
@@ -69,8 +68,6 @@ SWAPPED = {
 BY_CLASS = (Quantity.CLASSWISE_ERROR, Quantity.TOP_LABEL_ERROR)
 """Quantities of many classes."""
 ONCE = "(every event counts once)"
-ALIKE = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
-"""Quantities whose points are those of a single probability that is said all the time."""
 
 
 def words_of(c: Certificate) -> str:
@@ -182,7 +179,8 @@ def _points_off(c: Certificate) -> list[str]:
             basis = "needs to know no outcome"  # weights were not known before
         lines.append(f"The {known} {basis}; {_after(c)}, it is at most {after}."
                      f" {_unlucky(c)}".rstrip())  # fmt: skip
-    if c.points_guaranteed >= 0.5 and c.squared_diameter == 1 and c.quantity in ALIKE:
+    alike = c.quantity == Quantity.L2_CALIBRATION_ERROR and c.squared_diameter == 1
+    if alike and c.points_guaranteed >= 0.5:  # as if one probability were said all the time
         lines[-1] += " Little is promised: always saying 50 % would guarantee 50."
     if c.points_guaranteed >= 1 and c.squared_diameter > 1:
         lines[-1] += " Little is promised: equal shares for all classes would guarantee 100."
@@ -290,8 +288,6 @@ def _unit(c: Certificate) -> str:
     mass, whole = c.mass or 0.0, c.rounds if c.events is None else c.events
     if not c.once and abs(mass - whole) > 1e-6 * mass:
         counts = "weight"
-    if c.quantity == Quantity.KL_CALIBRATION_ERROR:
-        return f"in nats, at least 2 × {counts} × points²"
     return f"{counts} × points², points as shares"
 
 

@@ -22,8 +22,6 @@ SQUARES = (
     "Here large errors count more than small ones (the root of the mean square is taken), so this "
     "number is not the average error above."
 )
-LEVELS = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
-"""Quantities whose guarantee in points is one for every decision as well."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,8 @@ def _answers(measured: float, noise: float, bound: float, about: str) -> list[An
 
 
 def _level(c: Certificate) -> float | None:
-    whole = c.quantity in LEVELS and c.subject == Subject.ISSUED and c.events is None
+    squares = c.quantity == Quantity.L2_CALIBRATION_ERROR  # in points also one for every decision
+    whole = squares and c.subject == Subject.ISSUED and c.events is None
     return c.points_guaranteed if whole and not c.trivial else None
 
 

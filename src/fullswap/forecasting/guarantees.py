@@ -143,9 +143,7 @@ def _in_use(table: Table, scale: float) -> Table:
 
 GRIDS = {
     "even": "multiples of 1/{cells}",
-    "picks": "some multiples of 1/{cells}",
     "tapered": "even in the middle, finer towards 0 and 1",
-    "sines": "finer towards 0 and 1",
     "simplex": "vectors of multiples of 1/{cells}",
     "classes": "any vectors of sum 1",
 }

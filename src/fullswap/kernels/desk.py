@@ -17,7 +17,6 @@ from numba import types
 from numba.extending import overload
 
 from fullswap.kernels import events
-from fullswap.kernels.chain import ChainSpec
 from fullswap.kernels.classwise import ClasswiseSpec
 from fullswap.kernels.columns import (
     CROWD,
@@ -220,11 +219,6 @@ def _experts_at(spec, vector, size, drawn, old, new, point):
 @events.implements(learns_at, GroupsSpec)
 def _groups_at(spec, vector, size, drawn, old, new, point):
     return _pair_at(spec, vector, drawn, old, new, point)
-
-
-@events.implements(learns_at, ChainSpec)
-def _chain_at(spec, vector, size, drawn, old, new, point):
-    return _several_at(spec, vector[:size], vector[size : 2 * size], drawn, old, new, point)
 
 
 @events.implements(learns_at, SimplexSpec)

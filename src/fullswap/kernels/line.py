@@ -2,14 +2,11 @@
 
 Every grid point s has a recommendation q. Where the recommendations pass from "at or above their
 point" to "at or below it" lies a mixture λ of two neighbours with Σ λ·q = Σ λ·s, which serves
-every convex loss as a stationary distribution does. The loss of a forecast p is (p − y)², or the
-same made linear between grid points, or the log loss. For the log loss points and recommendations
-are kept as logits θ = ln(p/(1 − p)): there a crossing has the same excess for both outcomes.
+every convex loss as a stationary distribution does. The loss of a forecast p is (p − y)².
 
 Symbols: row as in ``fullswap.kernels.columns``, with the columns TARGET q, WEIGHT G = Σ g, ONES Σ
-g·y for each point · points (n,) increasing · rate = (ρ, κ, switch) as in ``fullswap.kernels.rate``,
-None if the loss is not made linear: then the code for that is not compiled · a ticket is (left,
-right, share, q of left, q of right): left has the share, right the rest.
+g·y for each point · points (n,) increasing · a ticket is (left, right, share, q of left, q of
+right): left has the share, right the rest.
 """
 
 import numpy as np
@@ -17,15 +14,11 @@ import numpy as np
 from fullswap.kernels import events
 from fullswap.kernels.columns import CELLS, HEAD, HINT, LOST, MASS, NEXT_ID, ROUNDING
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.loop import cell_of
 from fullswap.kernels.philox import uniform
-from fullswap.kernels.rate import scaled_rate
 
 TARGET, WEIGHT, ONES = range(3)
 COLUMNS = 3
 """Columns of a point."""
-SQUARED, LINEARISED, LOG = range(3)
-"""Kinds of loss."""
 
 
 @kernel(error_model="numpy", forceinline=True)
@@ -83,40 +76,19 @@ def line_forecast(points, row):
 
 
 @kernel(error_model="numpy", forceinline=True)
-def learn_point(points, row, loss, rate, i, target, g, y):
+def learn_point(points, row, i, target, g, y):
     """Feed the outcome y with scale g > 0 to point i, which had recommended ``target``."""
     base = HEAD + COLUMNS * i
     total = row[base + WEIGHT] + g
     row[base + WEIGHT] = total
     row[base + ONES] += g * y
-    if loss == LOG:
-        # Krichevsky–Trofimov: q = (Σ g·y + ½)/(Σ g + 1) [KT81]; ln(1 + e^θ) without overflow
-        row[LOST] += g * (
-            (target if target > 0.0 else 0.0) + np.log1p(np.exp(-abs(target))) - y * target
-        )
-        ones = row[base + ONES]
-        zeros = total - ones if total > ones else 0.0  # rounding may leave less than none
-        row[base + TARGET] = np.log((ones + 0.5) / (zeros + 0.5))
-        return
-    if rate is None or loss == SQUARED:
-        # the mean of the outcomes and of one imagined outcome at the point itself
-        row[LOST] += g * (target - y) * (target - y)
-        row[base + TARGET] = (row[base + ONES] + points[i]) / (total + 1.0)
-        return
-    cell = cell_of(points, target)
-    low, high = points[cell], points[cell + 1]
-    row[LOST] += g * ((low - y) * (low - y) + (low + high - 2.0 * y) * (target - low))
-    q = row[base + TARGET]
-    cell = cell_of(points, q)
-    slope = points[cell] + points[cell + 1] - 2.0 * y
-    q -= scaled_rate(rate, total, g) * slope
-    if q < 0.0:
-        q = 0.0
-    row[base + TARGET] = q if q < 1.0 else 1.0
+    # the mean of the outcomes and of one imagined outcome at the point itself
+    row[LOST] += g * (target - y) * (target - y)
+    row[base + TARGET] = (row[base + ONES] + points[i]) / (total + 1.0)
 
 
 @kernel(error_model="numpy", forceinline=True)
-def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, number):
+def line_learn(points, row, realised, delta, ticket, drawn, g, y, number):
     """Feed the outcome of one forecast; ``drawn`` is 0 for the left point, 1 for the right.
 
     Realised feedback goes to the drawn point alone, otherwise both learn by their shares. With
@@ -130,28 +102,25 @@ def line_learn(points, row, loss, rate, realised, delta, ticket, drawn, g, y, nu
             if drawn:
                 i, target = right, right_target
         if own > 0.0:
-            learn_point(points, row, loss, rate, i, target, own * g, y)
+            learn_point(points, row, i, target, own * g, y)
         if own < 1.0:
-            learn_point(points, row, loss, rate, right, right_target, (1.0 - share) * g, y)
+            learn_point(points, row, right, right_target, (1.0 - share) * g, y)
         row[HINT] = left
-        if loss == SQUARED:
-            gap = points[right] - points[left]
-            x = points[right] - share * gap
-            if left == right:  # an end of the grid, alone: all recommend what lies beyond it
-                edge = x if x < 1.0 - x else 1.0 - x
-                row[CELLS] += g * edge * edge
-                row[ROUNDING] += g * (x - left_target) * (x + left_target - 2.0 * y)
-            else:
-                # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
-                spread = share * (left_target - x) ** 2 + (1.0 - share) * (right_target - x) ** 2
-                row[CELLS] += g * 0.25 * gap * gap
-                row[ROUNDING] += g * (share * (1.0 - share) * gap * gap - spread)
+        gap = points[right] - points[left]
+        x = points[right] - share * gap
+        if left == right:  # an end of the grid, alone: all recommend what lies beyond it
+            edge = x if x < 1.0 - x else 1.0 - x
+            row[CELLS] += g * edge * edge
+            row[ROUNDING] += g * (x - left_target) * (x + left_target - 2.0 * y)
         else:
-            row[CELLS] += g * delta
+            # Jensen's gap of the mixture, less what the recommendations gain by disagreeing
+            spread = share * (left_target - x) ** 2 + (1.0 - share) * (right_target - x) ** 2
+            row[CELLS] += g * 0.25 * gap * gap
+            row[ROUNDING] += g * (share * (1.0 - share) * gap * gap - spread)
     events.count_event(row, g, y * y, delta, number)
 
 
-LineSpec = events.spec_type("LineSpec", __name__, "loss", "rate", "realised")
+LineSpec = events.spec_type("LineSpec", __name__, "realised")
 
 
 @events.implements(events.forecast, LineSpec)
@@ -161,16 +130,13 @@ def _forecast(spec, points, row, level, contexts, t):
 
 @events.implements(events.learn, LineSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
-    line_learn(
-        points, row, spec.loss, spec.rate, spec.realised, spec.delta[level], ticket, drawn, g,
-        outcomes[t], number,
-    )  # fmt: skip
+    line_learn(points, row, spec.realised, spec.delta[level], ticket, drawn, g, outcomes[t], number)
 
 
 # --- single events from Python: one array costs less than several numbers ------------------------
 
-LOSS, REALISED, DELTA, END, POINTS = range(5)
-"""Where things are in a frame: loss, realised, δ, end of the level, then the points."""
+REALISED, DELTA, END, POINTS = range(4)
+"""Where things are in a frame: realised, δ, end of the level, then the points."""
 
 
 @kernel
@@ -187,13 +153,10 @@ def line_predict(frame, row, source, count):
 
 
 @kernel
-def line_update(
-    frame, rate, row, number, drawn, left, right, share, left_target, right_target, g, y
-):  # fmt: skip
+def line_update(frame, row, number, drawn, left, right, share, left_target, right_target, g, y):
     """``line_learn``; whether the grid is now due to be refined."""
     ticket = (left, right, share, left_target, right_target)
     line_learn(
-        frame[POINTS:], row, np.int64(frame[LOSS]), rate, frame[REALISED] > 0.0, frame[DELTA],
-        ticket, drawn, g, y, number,
-    )  # fmt: skip
+        frame[POINTS:], row, frame[REALISED] > 0.0, frame[DELTA], ticket, drawn, g, y, number
+    )
     return row[MASS] >= frame[END]

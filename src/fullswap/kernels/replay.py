@@ -17,7 +17,6 @@ from numba import types
 from numba.extending import overload
 
 from fullswap.kernels import events
-from fullswap.kernels.chain import ChainSpec
 from fullswap.kernels.classwise import ClasswiseSpec
 from fullswap.kernels.columns import CROWD, DELAY, HEAD, LEVEL, MASS, NEXT_ID, OVERLAP
 from fullswap.kernels.compiling import kernel
@@ -102,21 +101,6 @@ def _keep_groups(spec, ticket, vector):
 def _recall_groups(spec, vector, size):
     _get(vector, 3, spec.memo[: memo_length(vector[3:], spec.prior.shape[0])])
     return int(vector[0]), int(vector[1]), vector[2]
-
-
-@events.implements(keep, ChainSpec)
-def _keep_chain(spec, ticket, vector):
-    place = _put(vector, 0, spec.members[:ticket])
-    place = _put(vector, place, spec.shares[:ticket])
-    _put(vector, place, spec.targets[:ticket])
-
-
-@events.implements(recall, ChainSpec)
-def _recall_chain(spec, vector, size):
-    place = _get(vector, 0, spec.members[:size])
-    place = _get(vector, place, spec.shares[:size])
-    _get(vector, place, spec.targets[:size])
-    return size
 
 
 @events.implements(keep, SimplexSpec)

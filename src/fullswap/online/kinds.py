@@ -16,10 +16,6 @@ def kind_of(spec: Spec) -> Kind:
         from fullswap.online.line import Line
 
         return Line(spec)
-    if spec.kind == "chain":
-        from fullswap.online.chain import Chain
-
-        return Chain(spec)
     if spec.kind == "simplex":
         from fullswap.online.simplex import SimplexMeans
 

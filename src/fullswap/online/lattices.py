@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,18 +16,14 @@ MOST_POINTS = 1_000_001
 MOST_CELLS = 2**20
 MOST_BINS = 64
 """Cells of the soft bins of a class: more would only be emptier."""
-SHAPES = ("even", "picks", "tapered", "sines", "simplex", "classes")
-WITHOUT_ENDS = ("tapered", "sines")
-"""Shapes that leave out 0 and 1."""
+SHAPES = ("even", "tapered", "simplex", "classes")
 
 
 class Lattice(NamedTuple):
     """One grid.
 
     - "even": 0, 1/cells, …, 1
-    - "picks": those multiples of 1/cells whose numerators are ``picks``, from 0 to cells
     - "tapered": even in the middle, ever finer towards 0 and 1, the ends half a cell inwards
-    - "sines": sin²(πi/2·cells), the ends moved half a cell inwards [LSS25]
     - "simplex": all probability vectors with entries that are multiples of 1/cells
     - "classes": the corners of the simplex, one a class, each with cells + 1 soft bins along its
       edge, at ``nodes``
@@ -36,40 +31,29 @@ class Lattice(NamedTuple):
 
     shape: str
     cells: int
-    picks: tuple[int, ...] = ()
 
     def to_list(self) -> list[Any]:
         """Plain data, for JSON."""
-        return [self.shape, self.cells, *([list(self.picks)] if self.picks else [])]
+        return [self.shape, self.cells]
 
     @classmethod
     def from_list(cls, stored: Any) -> Lattice:
         """What ``to_list`` wrote, checked."""
-        if not isinstance(stored, list) or len(stored) not in (2, 3):
-            checks.refuse("lattice", "be [shape, cells] or [shape, cells, picks]", stored)
-        picks = stored[2] if len(stored) == 3 else []
-        if not isinstance(picks, list):
-            checks.refuse("lattice picks", "be a list", picks)
-        lattice = cls(stored[0], stored[1], tuple(picks))
+        if not isinstance(stored, list) or len(stored) != 2:
+            checks.refuse("lattice", "be [shape, cells]", stored)
+        lattice = cls(*stored)
         lattice.check()
         return lattice
 
     def check(self) -> None:
         """Refuse what is no grid."""
         checks.one_of("lattice shape", self.shape, SHAPES)
-        least = 2 if self.shape in WITHOUT_ENDS else 1
+        least = 2 if self.shape == "tapered" else 1  # it leaves out 0 and 1
         most = MOST_BINS if self.shape == "classes" else MOST_CELLS
         checks.whole("lattice cells", self.cells, least, most)
-        if not isinstance(self.picks, tuple) or bool(self.picks) != (self.shape == "picks"):
-            checks.refuse("lattice picks", "be given for shape 'picks' alone", self.picks)
-        for pick in self.picks:
-            checks.whole("lattice pick", pick, 0, self.cells)
-        ends = self.picks[:1] + self.picks[-1:]
-        if self.picks and (ends != (0, self.cells) or not _rising(self.picks)):
-            checks.refuse("lattice picks", f"rise from 0 to {self.cells}", self.picks)
 
     def refines(self, coarse: Lattice) -> bool:
-        """Whether every gap of a coarser grid is halved, or some of them are.
+        """Whether every gap of a coarser grid is halved.
 
         So a grid has at most 2^(K − 1) times the points of the one before.
 
@@ -79,15 +63,7 @@ class Lattice(NamedTuple):
         >>> Lattice("even", 8).refines(coarse), Lattice("even", 12).refines(coarse)
         (True, False)
         """
-        if self.shape in ("even", "picks") and coarse.shape in ("even", "picks"):
-            if self.picks or coarse.picks:
-                own, others = set(self._numerators()), coarse._numerators()
-                small = len(own) <= 2 * len(others)
-                return self.cells == coarse.cells and small and own.issuperset(others)
         return self.shape == coarse.shape and self.cells == 2 * coarse.cells
-
-    def _numerators(self) -> Sequence[int]:
-        return self.picks or range(self.cells + 1)
 
     def size(self, classes: int) -> int:
         """Number of points."""
@@ -95,7 +71,7 @@ class Lattice(NamedTuple):
             return math.comb(self.cells + classes - 1, classes - 1)
         if self.shape == "classes":
             return classes
-        return len(self.picks) or self.cells + 1
+        return self.cells + 1
 
     @property
     def nodes(self) -> Vector:
@@ -103,10 +79,6 @@ class Lattice(NamedTuple):
         nodes = _mirrored(np.sin(np.arange(self.cells + 1) * (math.pi / 2 / self.cells)) ** 2)
         nodes[0], nodes[-1] = 0.0, 1.0
         return nodes
-
-
-def _rising(values: tuple[int, ...]) -> bool:
-    return all(a < b for a, b in zip(values, values[1:], strict=False))
 
 
 @lru_cache(maxsize=64)
@@ -120,25 +92,12 @@ def points_of(lattice: Lattice, classes: int) -> Points:
         edge[classes - 1] = 1.0
         values = np.lib.stride_tricks.sliding_window_view(edge, classes)[::-1]
         return values
-    elif lattice.shape == "sines":
-        values = sines(lattice.cells)
     elif lattice.shape == "tapered":
         values = tapered(lattice.cells)
     else:
-        values = np.array(lattice._numerators()) / lattice.cells
+        values = np.arange(lattice.cells + 1) / lattice.cells
     values.setflags(write=False)
     return values
-
-
-def sines(cells: int) -> Vector:
-    """sin²(πi/2K), the ends moved half a cell inwards; nested when K doubles. [LSS25].
-
-    Examples
-    --------
-    >>> sines(2)
-    array([0.1464..., 0.5       , 0.8535...])
-    """
-    return _mirrored(np.sin(_inner(cells) * (math.pi / 2)) ** 2)
 
 
 TAPERED_EDGE = (1 - math.sqrt(0.75)) / 2
@@ -179,12 +138,6 @@ def _mirrored(points: Vector) -> Vector:
     points[cells // 2] = 0.5 if cells % 2 == 0 else points[cells // 2]
     points[(cells + 2) // 2 :] = 1.0 - points[: (cells + 1) // 2][::-1]
     return points
-
-
-def logits(points: Vector) -> Vector:
-    """ln(p/(1 − p))."""
-    odds: Vector = np.log(points) - np.log1p(-points)
-    return odds
 
 
 def lookup_of(lattice: Lattice, classes: int) -> tuple[Indices, Indices, Indices]:

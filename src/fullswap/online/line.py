@@ -13,7 +13,7 @@ from fullswap.base.protocols import Vector
 from fullswap.kernels import line as kernel
 from fullswap.kernels.events import Layout
 from fullswap.online.kind import Kind, Play, grids_of
-from fullswap.online.line_rows import LARGEST_LOGIT, LineRows
+from fullswap.online.line_rows import LineRows
 from fullswap.online.plays import check_indices, check_shares, check_unit
 
 
@@ -21,12 +21,12 @@ class Line(LineRows):
     """A play is (id, drawn, left, right, share of left, and what these two recommend)."""
 
     def _compile(self, layout: Layout) -> Any:
-        how = [self._loss, self.spec.realised]
+        realised = self.spec.realised
         self._frames = [
-            np.array([*how, delta, end, *grid])
+            np.array([realised, delta, end, *grid])
             for delta, end, grid in zip(layout.delta, layout.ends, grids_of(layout), strict=True)
         ]
-        return kernel.LineSpec(*layout, self._loss, self._rate, self.spec.realised)
+        return kernel.LineSpec(*layout, realised)
 
     def forecaster(self, row: Vector, source: Words) -> Callable[..., Play]:
         """One point, or two neighbours."""
@@ -34,7 +34,7 @@ class Line(LineRows):
 
     def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome."""
-        return partial(kernel.line_update, self._frame(row, level), self._rate, row)
+        return partial(kernel.line_update, self._frame(row, level), row)
 
     def _frame(self, row: Vector, level: int) -> Vector:
         now = self.level_of(row)
@@ -61,11 +61,7 @@ class Line(LineRows):
         if len(numbers) != 5:
             raise ValueError(f"play must be 5 numbers, got {len(numbers)}")
         left, right, share = check_pair(numbers, self.spec.levels[level].size(2))
-        targets = np.array(numbers[3:])
-        if self.spec.loss != "log":
-            check_unit(targets)
-        elif not (np.abs(targets) <= LARGEST_LOGIT).all():
-            raise ValueError(f"play must have logits of at most {LARGEST_LOGIT:g}, got {numbers}")
+        targets = check_unit(np.array(numbers[3:]))
         return (left, right, share, *targets.tolist())
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from fullswap.base import checks
 from fullswap.online.lattices import MOST_POINTS, Lattice
 
-KINDS = ("line", "chain", "simplex", "experts", "mesh", "groups", "classwise")
-"""Yes-or-no events by a crossing, by a stationary distribution; several classes; yes-or-no events
-and several classes with experts that know models' probabilities; the former in groups; many
-classes, with models or without, class by class."""
+KINDS = ("line", "simplex", "experts", "mesh", "groups", "classwise")
+"""Yes-or-no events; several classes; yes-or-no events and several classes with experts that know
+models' probabilities; the former in groups; many classes, with models or without, class by
+class."""
 FEEDBACK = ("realised", "distribution")
 MOST_CLASSES = 8
 """On a grid: more classes would need grids of more points than there are events."""
@@ -24,8 +24,6 @@ MOST_GROUPS = 1000
 MOST_LEVELS = 64
 MOST_WEIGHT = 1e100
 """Times the number of events it is far from the largest float, and so are all guarantees."""
-MOST_RATIO = 1e9
-"""Far beyond the ratios that are ever best, and its square is a float."""
 
 LATER = ("groups", "open_groups", "drawn")
 """Fields that a stored spec may lack: they are 0 or False then. In order: specs are compared as
@@ -48,16 +46,12 @@ class Spec:
         Classes of an outcome; models whose probabilities come with an event (0: none).
     feedback : str
         "realised": the drawn point learns; "distribution": every point by its share.
-    loss : str
-        "squared" or "log".
     max_weight : float
         Largest weight of an event; scales are weights divided by it.
     horizon : int or None
         Events for which the grid was chosen.
     steps : int or None
         Swaps are counted among multiples of 1/steps only.
-    ratio : float or None
-        τ of the schedule of [FKO25, Thm 20]; None: running means.
     groups : int
         Room for groups in each of which forecasts are calibrated (0: everybody alone).
     open_groups : bool
@@ -72,11 +66,9 @@ class Spec:
     classes: int = 2
     models: int = 0
     feedback: str = "realised"
-    loss: str = "squared"
     max_weight: float = 1.0
     horizon: int | None = None
     steps: int | None = None
-    ratio: float | None = None
     groups: int = 0
     open_groups: bool = False
     drawn: bool = False
@@ -87,7 +79,6 @@ class Spec:
         checks.one_of("feedback", self.feedback, FEEDBACK)
         if self.models and self.kind != "classwise" and not self.realised:
             checks.refuse("feedback", "be 'realised' where there are models", self.feedback)
-        checks.one_of("loss", self.loss, ("squared", "log"))
         checks.number("max_weight", self.max_weight, above=0, most=MOST_WEIGHT)
         checks.horizon(self.horizon)
         gridded = self.kind in ("simplex", "mesh")
@@ -103,8 +94,6 @@ class Spec:
         if self.open_groups and not grouped:
             checks.refuse("open_groups", "be False without groups", self.open_groups)
         self._check_drawn(classwise)
-        if self.loss == "log" and self.kind != "line":
-            checks.refuse("loss", f"be 'squared' for kind {self.kind!r}", self.loss)
         self._check_levels(gridded)
         self._check_steps()
         fixed = self.kind in ("mesh", "classwise")
@@ -124,13 +113,8 @@ class Spec:
         """Swaps among multiples of a step are measured, and bounded, on grids of such multiples."""
         if self.steps is not None:
             checks.whole("steps", self.steps, 1, MOST_POINTS)
-            on_a_line = self.kind in ("line", "chain") and self.loss == "squared"
-            if not on_a_line or any(lattice.cells != self.steps for lattice in self.levels):
+            if self.kind != "line" or any(lattice.cells != self.steps for lattice in self.levels):
                 checks.refuse("steps", "be the cells of grids on a line, or None", self.steps)
-        if self.ratio is not None:
-            checks.number("ratio", self.ratio, above=1, most=MOST_RATIO)
-            if self.steps is None or len(self.levels) > 1 or self.levels[0].picks:
-                checks.refuse("ratio", "be None but for all multiples of a step", self.ratio)
 
     def _check_levels(self, gridded: bool) -> None:
         if not (isinstance(self.levels, tuple) and isinstance(self.starts, tuple)):
@@ -140,21 +124,13 @@ class Spec:
                 f"levels and starts must be equally many, from 1 to {MOST_LEVELS}, got "
                 f"{len(self.levels)} and {len(self.starts)}"
             )
-        shape = "simplex" if gridded else "sines" if self.loss == "log" else None
-        if self.kind == "classwise":
-            shape = "classes"
+        shape = "simplex" if gridded else "classes" if self.kind == "classwise" else None
         for lattice in self.levels:
             checks.instance("levels", lattice, Lattice, "grids")
             lattice.check()
-            wrong = (
-                lattice.shape != shape
-                if shape
-                else lattice.shape in ("simplex", "sines", "classes")
-            )
+            wrong = lattice.shape != shape if shape else lattice.shape in ("simplex", "classes")
             if wrong:
-                checks.refuse(
-                    "levels", f"fit kind {self.kind!r}, loss {self.loss!r}", lattice.shape
-                )
+                checks.refuse("levels", f"fit kind {self.kind!r}", lattice.shape)
             if lattice.size(self.classes) > MOST_POINTS:
                 checks.refuse(
                     "step", f"give at most {MOST_POINTS} grid points", lattice.size(self.classes)
@@ -197,11 +173,9 @@ class Spec:
             "classes": self.classes,
             "models": self.models,
             "feedback": self.feedback,
-            "loss": self.loss,
             "max_weight": self.max_weight,
             "horizon": self.horizon,
             "steps": self.steps,
-            "ratio": self.ratio,
         }
         return plain | {name: getattr(self, name) for name in LATER if getattr(self, name)}
 

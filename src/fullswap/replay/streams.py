@@ -114,7 +114,7 @@ class Streams:
     def step(self) -> float | None:
         """Width of an even grid; None if it is finer towards 0 and 1, which are never issued."""
         lattice = self.spec.levels[-1]
-        return 1 / lattice.cells if lattice.shape in ("even", "picks", "simplex") else None
+        return 1 / lattice.cells if lattice.shape in ("even", "simplex") else None
 
     def resolve(self, keys: list[Any], names: list[Any], y: list[float], weight: Any) -> None:
         """Learn outcomes of forecasts that wait, in this order."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 CHECKPOINTS = 200
 """Numbers of events at which the error is measured: one for every few pixels."""
-SQUARED = (Quantity.L2_CALIBRATION_ERROR, Quantity.KL_CALIBRATION_ERROR)
-"""Quantities whose guarantee bounds the error that is measured here."""
 
 Guarantee = float | Certificate | Callable[[int], float] | None
 
@@ -249,7 +247,8 @@ def _promised(guarantee: Any, rounds: Indices, mass: Vector, most: float) -> Vec
 
 def _squares(certificate: Certificate) -> float:
     """A certificate's bound on the sum of squares; NaN if it guarantees nothing."""
-    about = certificate.quantity in SQUARED and certificate.subject != Subject.DISTRIBUTIONS
+    own = certificate.quantity == Quantity.L2_CALIBRATION_ERROR
+    about = own and certificate.subject != Subject.DISTRIBUTIONS
     if not about or certificate.mass is None:
         rule = "be a certificate of the calibration error of issued forecasts"
         checks.refuse("guarantee", rule, certificate.title)

@@ -15,7 +15,6 @@ from fullswap.theorems.classwise import CLASSWISE
 from fullswap.theorems.decisions import DECISIONS
 from fullswap.theorems.evidence import EVIDENCE
 from fullswap.theorems.groups import GROUPS
-from fullswap.theorems.lateness import LATENESS
 from fullswap.theorems.learning import LEARNING
 from fullswap.theorems.ledger import Result, by_name
 from fullswap.theorems.means import MEANS
@@ -33,7 +32,6 @@ LEDGER: dict[str, Result[Any]] = by_name(
     ANYTIME,
     MEANS,
     CALIBRATION,
-    LATENESS,
     RECALIBRATION,
     GROUPS,
     CLASSWISE,

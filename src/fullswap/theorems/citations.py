@@ -116,14 +116,6 @@ CITATIONS: dict[str, str] = {
         "Sequences Under General Loss Functions. IEEE Transactions on Information Theory 44, "
         "1998."
     ),
-    "KT81": (
-        "Raphail E. Krichevsky, Victor K. Trofimov. The Performance of Universal Encoding. IEEE "
-        "Transactions on Information Theory 27, 1981."
-    ),
-    "JGS13": (
-        "Pooria Joulani, András György, Csaba Szepesvári. Online Learning under Delayed Feedback. "
-        "ICML 2013. arXiv:1306.0686"
-    ),
     "M72": (
         "Orin H. Merrill. Applications and Extensions of an Algorithm that Computes Fixed Points "
         "of Certain Upper Semi-continuous Point to Set Mappings. Thesis, University of Michigan, "
@@ -140,10 +132,6 @@ CITATIONS: dict[str, str] = {
     "S89": (
         "Mark J. Schervish. A General Method for Comparing Probability Assessors. Annals of "
         "Statistics 17, 1989."
-    ),
-    "P64": (
-        "Mark S. Pinsker. Information and Information Stability of Random Variables and "
-        "Processes. Holden-Day, 1964."
     ),
     "M73": (
         "Allan H. Murphy. A New Vector Partition of the Probability Score. Journal of Applied "

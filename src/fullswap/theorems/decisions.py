@@ -10,8 +10,6 @@ because an action is wrong for ȳ_p only if c lies between, and then costs |ȳ_p
 max_c R_c ≤ Σ_p n_p·|p − ȳ_p| ≤ √(M·C) by Cauchy and Schwarz, and ∫₀¹ R_c dc = C/2, for the integral
 of |c − ȳ| between ȳ and p is (p − ȳ)²/2: the Brier score is a mixture of such decisions [S89]. If C
 is random, E max_c R_c ≤ √(M·E C) by Jensen.
-
-The log loss bounds Σ_p n_p·KL(ȳ_p ‖ p), which is at least 2·C (Pinsker).
 """
 
 from __future__ import annotations
@@ -30,13 +28,6 @@ class Acting:
     mass: float
 
 
-@dataclass(frozen=True)
-class Divergence:
-    """A KL calibration error of at most ``error``, in nats."""
-
-    error: float
-
-
 def decision_bound(p: Acting) -> float:
     """min(M, √(M·C)), for every ratio.
 
@@ -53,11 +44,6 @@ def average_decision_bound(p: Acting) -> float:
     return min(p.mass, p.error) / 2
 
 
-def squares_bound(p: Divergence) -> float:
-    """Half of it."""
-    return p.error / 2
-
-
 DECISIONS = (
     Result(
         "decisions", "M77",
@@ -68,9 +54,5 @@ DECISIONS = (
         "decisions on average", "S89",
         "the same on average over cost/loss ratios ≤ C/2, with equality for the measured error",
         Acting, average_decision_bound,
-    ),
-    Result(
-        "squares below divergence", "P64",
-        "l2 calibration error ≤ ½·(KL calibration error)", Divergence, squares_bound,
     ),
 )  # fmt: skip

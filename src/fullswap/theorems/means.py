@@ -88,8 +88,7 @@ SPLITS = (0.01, 0.03, 0.1, 0.3)
 class LineForecasts:
     """Yes-or-no events of total mass M, forecast on these points (rising, in [0, 1]).
 
-    ``rounding`` bounds Σ g·δ_t. ``crossing``: neighbours are played so that points and
-    recommendations have one mean. ``whole``: every scale is 0 or 1, and one point learns from an
+    ``rounding`` bounds Σ g·δ_t. ``whole``: every scale is 0 or 1, and one point learns from an
     outcome. ``waiting``: most others that waited at a point when it learnt. ``coarser``: grids
     before this one, coarse to fine, each with the mass at which it ended.
     """
@@ -97,7 +96,6 @@ class LineForecasts:
     points: Vector
     mass: float
     rounding: float = 0.0
-    crossing: bool = True
     whole: bool = False
     waiting: int = 0
     coarser: tuple[tuple[Vector, float], ...] = ()
@@ -132,8 +130,6 @@ def line_means_cost(p: LineForecasts) -> float:
         # what waits is paid back late: only what needs no crossing is left
         size = len(p.points)
         return _no_crossing(p.points, p.mass) + size * late_cost(p.mass / size, p.waiting)
-    if not p.crossing:
-        return _no_crossing(p.points, p.mass)
     cost = _whole_outcomes(p) if p.whole else _any_scales(p)
     return min(cost, _no_crossing(p.points, p.mass))
 
