@@ -42,8 +42,8 @@ def benchmark(quick: bool) -> list[Result]:
     for classes, events in EVENTS.items():
         count = events // 4 if quick else events
         logits, shares, outcomes = _log(classes, count)
-        plain = MulticlassForecaster(classes, calibration="classwise", seed=1)
-        model = Recalibrator(classes=classes, calibration="classwise", seed=1)
+        plain = MulticlassForecaster(classes, seed=1)
+        model = Recalibrator(classes=classes, seed=1)
         bins = np.zeros((classes, len(plain.spec.levels[0].nodes)))
 
         def softmaxes(rows: Any = logits) -> object:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fullswap.online.lattices import tapered
 from fullswap.theorems import LEDGER
-from fullswap.theorems.means import ClassForecasts, LineForecasts, late_cost, line_means_cost
+from fullswap.theorems.means import LineForecasts, late_cost, line_means_cost
 from fullswap.theorems.premises import regret_sum
 
 seeds = st.integers(0, 10_000)
@@ -139,45 +139,6 @@ def test_what_late_outcomes_cost_one_mean(delay, last_first, record_property):
             best = max(best, here)
     assert best > 0.1, "the search makes lateness cost something"
     record_property("ratio", float(best))
-
-
-@pytest.mark.theorem("means of classes")
-@pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize("classes", [2, 3, 5])
-def test_means_of_classes_that_start_at_the_centre(classes, whole, record_property):
-    """Regret against the best constant, climbed; with and without delay."""
-    rng = np.random.default_rng(classes)
-    best = 0.0
-    for size, delay in ((4, 0), (30, 0), (120, 0), (60, 3)):
-        outcomes, here = rng.integers(0, classes, size), -1.0
-        scales = np.ones(size) if whole else rng.random(size)
-        for _ in range(200):
-            tried, shares, k = outcomes.copy(), scales.copy(), rng.integers(size)
-            tried[k : k + 1 + rng.integers(delay + 1)] = rng.integers(classes)
-            if not whole:
-                shares[k] = rng.choice([0.01, 0.3, 1.0])
-            regret, mass = class_regret(classes, np.eye(classes)[tried], shares, delay)
-            premises = ClassForecasts(classes, 1, mass, 0.0, whole, delay)
-            bound = LEDGER["means of classes"].bound(premises)
-            assert regret <= bound + 1e-9
-            if regret / bound >= here:
-                here, outcomes, scales = regret / bound, tried, shares
-        best = max(best, here)
-    assert best > 0.3
-    record_property("ratio", float(best))
-
-
-def class_regret(classes, outcomes, scales, delay):
-    sums, mass, lost, waiting = np.full(classes, 1 / classes), 0.0, 0.0, []
-    for t in range(len(outcomes) + delay):
-        if t < len(outcomes):
-            waiting.append((sums / (1 + mass), outcomes[t], scales[t]))
-        if t >= delay:
-            q, y, g = waiting.pop(0)
-            lost += g * float(np.square(q - y).sum())
-            sums, mass = sums + g * y, mass + g
-    mean = scales @ outcomes / mass
-    return lost - float(scales @ np.square(outcomes - mean).sum(axis=1)), mass
 
 
 @pytest.mark.parametrize("points", [np.arange(21) / 20, tapered(6), tapered(64)])

@@ -144,14 +144,6 @@ def _recalibration_of_three() -> None:
     _use(Recalibrator(classes=3, seed=0), (SHARES,), shares, _outcomes(3))
 
 
-def _many_classes() -> None:
-    from fullswap.forecasting import MulticlassForecaster, Recalibrator
-
-    _use(MulticlassForecaster(9, seed=0), (), _outcomes(9))
-    shares = np.full(9, 1 / 9)
-    _use(Recalibrator(classes=9, seed=0), (shares,), np.tile(shares, (EVENTS, 1)), _outcomes(9))
-
-
 def _checks() -> None:
     from fullswap.checking import check
 
@@ -189,7 +181,6 @@ STEPS: dict[str, Callable[[], None]] = {
     "recalibration in groups": _groups,
     "forecasts of three classes": _three_classes,
     "recalibration of three classes": _recalibration_of_three,
-    "many classes": _many_classes,
     "checks": _checks,
     "monitors": _monitors,
     "games": _games,

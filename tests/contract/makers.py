@@ -35,12 +35,12 @@ class Maker:
     @property
     def drawn(self):
         """Whether a seed matters: all but vectors that are issued as they are."""
-        return self.classes <= 8 or self.arguments.get("drawn", False)
+        return self.classes == 2 or self.arguments.get("drawn", False)
 
     @property
     def vector(self):
         """Whether outcomes are classes and forecasts vectors."""
-        return self.classes > 2 or self.cls is MulticlassForecaster
+        return self.classes > 2
 
     def log(self, events, seed, soft=True):
         """So many events, stable at first and then not, some of them soft."""
@@ -129,13 +129,8 @@ MAKERS = {
     "binary in steps, anytime": Maker(Forecaster, {"step": "5%"}),
     "binary distributions": Maker(Forecaster, {"feedback": "distribution"}),
     "binary, weights": Maker(Forecaster, {"max_weight": 2.5}),
-    "2 classes": Maker(MulticlassForecaster, {"classes": 2}),
     "3 classes": Maker(MulticlassForecaster, {"classes": 3, "horizon": 300}, 3),
     "3 classes, anytime": Maker(MulticlassForecaster, {"classes": 3}, 3),
-    "4 classes": Maker(MulticlassForecaster, {"classes": 4, "horizon": 100}, 4),
-    "4 classes, anytime": Maker(MulticlassForecaster, {"classes": 4}, 4),
-    "5 classes": Maker(MulticlassForecaster, {"classes": 5, "horizon": 400}, 5),
-    "3 classes, weights": Maker(MulticlassForecaster, {"classes": 3, "max_weight": 2.0}, 3),
     "12 classes": Maker(MulticlassForecaster, {"classes": 12, "max_weight": 2.0}, 12),
     "12 classes, drawn": Maker(MulticlassForecaster, {"classes": 12, "drawn": True}, 12),
     "recalibrator": Maker(Recalibrator, {}, models=1),
@@ -148,16 +143,12 @@ MAKERS = {
     "binary, groups": Maker(
         Forecaster, {"feedback": "distribution", "groups": GROUPS}, groups=GROUPS
     ),
-    "recalibrator, 3 classes": Maker(Recalibrator, {"step": 0.2, "classes": 3}, 3, 1),
-    "recalibrator, 5 classes": Maker(Recalibrator, {"step": 0.25, "classes": 5}, 5, 1),
+    "recalibrator, 3 classes": Maker(Recalibrator, {"classes": 3}, 3, 1),
     "recalibrator, 9 classes": Maker(Recalibrator, {"classes": 9, "models": 2}, 9, 2),
-    "recalibrator, 3 classes, models": Maker(
-        Recalibrator, {"step": 0.25, "classes": 3, "models": 2}, 3, 2
-    ),
 }
 """Forecasters of one stream; those of several streams or several parts join here."""
 
-ON_GRIDS = {name: maker for name, maker in MAKERS.items() if maker.classes <= 8}
+ON_GRIDS = {name: maker for name, maker in MAKERS.items() if maker.classes == 2}
 """Those whose forecasts are distributions over grid points, which learn alone."""
 CERTAIN = {
     name: maker
@@ -246,15 +237,10 @@ def column(forecaster, place):
 def masses(forecaster):
     """{grid point: mass of the outcomes that it has learnt}, those that have learnt."""
     kind, row = kind_behind(forecaster), row_of(forecaster)
-    grid = kind.points(int(row[LEVEL])).reshape(-1, width_of(kind)).tolist()
+    grid = kind.points(int(row[LEVEL])).tolist()
     place = line.WEIGHT if kind.spec.kind == "line" else 0
     held = zip(grid, point_columns(forecaster)[:, place].tolist(), strict=True)
-    return {tuple(point): mass for point, mass in held if mass > 0}
-
-
-def width_of(kind):
-    """Numbers of one grid point."""
-    return 1 if kind.points(0).ndim == 1 else kind.spec.classes
+    return {point: mass for point, mass in held if mass > 0}
 
 
 def point_columns(forecaster):

@@ -93,15 +93,12 @@ def test_streams_with_forecasts_that_wait_are_run_beside_the_others(maker):
     assert banks[0].to_json() == banks[1].to_json()
 
 
-@pytest.mark.parametrize("pattern", [
-    lambda: Forecaster(seed=1), lambda: MulticlassForecaster(3, seed=1),
-])  # fmt: skip
-def test_rows_that_find_no_room_are_given_some(pattern, monkeypatch):
+def test_rows_that_find_no_room_are_given_some(monkeypatch):
     """Where what is needed was misjudged, all stop, and go on with more room."""
     monkeypatch.setattr(kinds, "POINTS_IN_VIEW", 0)
     kind_of.cache_clear()
     try:
-        forecaster = pattern()
+        forecaster = Forecaster(seed=1)
         rng = np.random.default_rng(4)
         keys = rng.integers(0, 9, 4000)
         outcomes = rng.integers(0, forecaster.spec.classes, 4000)
@@ -223,7 +220,7 @@ def test_an_error_in_a_thread_is_raised_by_the_run(monkeypatch):
 
 
 def test_scratch_is_copied_and_grids_are_shared():
-    for forecaster in (MulticlassForecaster(3, seed=1), Recalibrator(classes=3, step=0.25, seed=1)):
+    for forecaster in (MulticlassForecaster(3, seed=1), Recalibrator(classes=3, seed=1)):
         spec = forecaster._stream.kind.kernel
         own = grouped.own_scratch(spec)
         assert type(own) is type(spec) and own.grid is spec.grid

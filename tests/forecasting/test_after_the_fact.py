@@ -14,7 +14,7 @@ MAKERS = {
     "classes": lambda **k: MulticlassForecaster(3, 300, **k),
     "model": lambda **k: Recalibrator(0.1, **k),
     "models": lambda **k: Recalibrator(0.2, models=2, **k),
-    "model of classes": lambda **k: Recalibrator(0.25, classes=3, **k),
+    "model of classes": lambda **k: Recalibrator(classes=3, **k),
 }
 PATIENCE = {"in time": 0, "a week": 7, "a season": 150}
 

@@ -154,7 +154,7 @@ def test_words_and_classes():
     result = [names[k] for k in rng.integers(0, 3, 80)]
     frame = pl.DataFrame({"cup": rng.integers(0, 3, 80), "result": result,
                           **{f"p {n}": shares[:, k] for k, n in enumerate(names)}})  # fmt: skip
-    pattern = Recalibrator(step=0.25, classes=names, seed=1)
+    pattern = Recalibrator(classes=names, seed=1)
     straight, bank = Bank(pattern), Bank(pattern)
     run = straight.run(frame["cup"].to_list(), shares, result)
     answer = bank.run(frame, key="cup", probability=[f"p {n}" for n in names], outcome="result")
@@ -188,7 +188,7 @@ def test_several_models_some_absent():
     assert bank.to_json() == straight.to_json()
     with pytest.raises(ValueError, match="probability must be 2 names of columns, got 'a'"):
         bank.run(frame, key="k", probability="a", outcome="y")
-    of_classes = Bank(Recalibrator(models=2, classes=3, step=0.5, seed=1))
+    of_classes = Bank(Recalibrator(models=2, classes=3, seed=1))
     with pytest.raises(ValueError, match="probability must be 2 lists of 3 names of columns"):
         of_classes.run(frame, key="k", probability=["a", "b"], outcome="y")
 

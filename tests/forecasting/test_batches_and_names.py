@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -32,9 +30,8 @@ def refuse(forecaster, call, message):
         (lambda: Recalibrator(models=2, seed=1), THREE[:, :2], [0, 1, 1]),
         (lambda: Recalibrator(classes=3, seed=1), THREE, [2, 0, 1]),
         (lambda: Recalibrator(classes=3, models=2, seed=1), np.stack([THREE, THREE], 1), [2, 0, 1]),
-        (lambda: Recalibrator(classes=3, calibration="classwise", seed=1), THREE, [2, 0, 1]),
     ],
-    ids=["yes or no", "two models", "classes", "classes of two models", "class by class"],
+    ids=["yes or no", "two models", "classes", "classes of two models"],
 )
 def test_a_batch_is_one_by_one(make, p, outcomes):
     at_once, single = make(), make()
@@ -127,13 +124,8 @@ LABELS = ["home", "tie", "away"]
     [
         (MulticlassForecaster, ()),
         (lambda classes, **more: Recalibrator(classes=classes, **more), (THREE,)),
-        (partial(MulticlassForecaster, calibration="classwise"), ()),
-        (
-            lambda classes, seed: Recalibrator(classes=classes, calibration="classwise", seed=seed),
-            (THREE,),
-        ),
     ],
-    ids=["forecaster", "recalibrator", "class by class", "recalibrated class by class"],
+    ids=["forecaster", "recalibrator"],
 )
 def test_classes_by_name_are_classes_by_number(make, own):
     named, numbered = make(LABELS, seed=1), make(3, seed=1)
@@ -173,7 +165,7 @@ def test_yes_and_no_may_have_names():
 
 
 def test_a_new_class_has_a_name_where_the_others_do():
-    forecaster = Recalibrator(classes=["a", "b", "c"], calibration="classwise", seed=1)
+    forecaster = Recalibrator(classes=["a", "b", "c"], seed=1)
     refuse(forecaster, forecaster.add_class, "label must be given exactly where")
     refuse(forecaster, lambda: forecaster.add_class("b"), "different texts or numbers")
     forecaster.add_class("d")

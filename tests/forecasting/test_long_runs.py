@@ -1,19 +1,13 @@
-"""A million events of several classes and of recalibration, measured against their guarantees."""
+"""A million events of recalibration, measured against their guarantees."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from fullswap import MulticlassForecaster, Recalibrator
+from fullswap import Recalibrator
 
 LONG = 1_000_000
-FIXED = {
-    "fair": lambda t, k: np.full((len(t), k), 1.0),
-    "drifting": lambda t, k: 1.1 + np.cos(2 * np.pi * (5 * t[:, None] + np.arange(k) / k)),
-    "switching": lambda t, k: np.eye(k)[(1000 * t).astype(int) % k] + 0.1,
-    "rare": lambda t, k: np.eye(k)[np.zeros(len(t), int)] + 0.01,
-}
 
 
 def error(points, indices, weights, outcomes):
@@ -25,24 +19,6 @@ def error(points, indices, weights, outcomes):
     played = mass > 0
     gaps = points[played].reshape(played.sum(), -1) - sums[played] / mass[played, None]
     return float(mass[played] @ np.square(gaps).sum(axis=1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("horizon", [LONG, None])
-@pytest.mark.parametrize("name", FIXED)
-@pytest.mark.parametrize("classes", [3, 4])
-def test_several_classes(classes, name, horizon, record_property):
-    rng = np.random.default_rng(1)
-    chances = FIXED[name](np.arange(LONG) / LONG, classes)
-    ranks = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
-    outcomes = np.minimum((rng.random((LONG, 1)) >= ranks).sum(axis=1), classes - 1)
-    forecaster = MulticlassForecaster(classes, horizon, seed=1)
-    run = forecaster.run(outcomes)
-    indices, weights = run.issued_indices[:, None], np.ones((LONG, 1))
-    measured = error(run.points, indices, weights, np.eye(classes)[outcomes])
-    record_property("ratio", measured / forecaster.guarantee)
-    assert measured <= forecaster.guarantee
-    assert measured == pytest.approx(forecaster.certificate().measured, rel=1e-6)
 
 
 MODELS = ("right", "overconfident", "contrary", "flipping", "drift", "liar")

@@ -44,7 +44,7 @@ def test_a_model_of_three_classes():
     classes = ("cement", "foliage", "window")
     events = [(x, y) for x, y in datasets.ImageSegments() if y in classes]
     p, y = log_of(events, naive_bayes.GaussianNB(), classes)
-    recalibrator = Recalibrator(0.05, classes=3, seed=1)
+    recalibrator = Recalibrator(classes=3, seed=1)
     run = recalibrator.run(p, y)
     assert brier(run.issued, y) < 1.005 * brier(p, y)
     assert all(certificate.holds for certificate in recalibrator.certificates())

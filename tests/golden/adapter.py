@@ -336,19 +336,18 @@ def grouped(name, forecaster):
 
 def classes():
     """Several classes, each calibrated by itself."""
-    own = {"calibration": "classwise"}
     for k, n in ((3, 400), (10, 300)):
         p, y = inputs.claims_of_classes(n, k)
         for name, settings in (("one", {}), ("planned", {"horizon": 500})):
             yield from contextual(
-                f"{k}/{name}", lambda k=k, s=settings: fs.Recalibrator(classes=k, **s, **own), p, y
+                f"{k}/{name}", lambda k=k, s=settings: fs.Recalibrator(classes=k, **s), p, y
             )
         both, y = inputs.claims_of_classes(n, k, 2, 91)
-        forecaster = fs.Recalibrator(classes=k, models=2, **own)
+        forecaster = fs.Recalibrator(classes=k, models=2)
         yield from played(f"{k}/two", forecaster.run(both, y))
         yield from promised(f"{k}/two", forecaster)
         for name, settings in (("alone", {}), ("alone-planned", {"horizon": 500})):
-            forecaster = fs.MulticlassForecaster(k, **settings, **own)
+            forecaster = fs.MulticlassForecaster(k, **settings)
             yield from played(f"{k}/{name}", forecaster.run(y))
             yield from promised(f"{k}/{name}", forecaster)
             made = []
@@ -361,9 +360,9 @@ def classes():
                 f"{k}/{name}-late", forecaster.run(y[:150], known=inputs.line_known(150))
             )
             yield from played(f"{k}/{name}-saved", saved(forecaster).run(y[:100]))
-        bank = fs.forecasting.Bank(fs.MulticlassForecaster(k, **own))
+        bank = fs.forecasting.Bank(fs.MulticlassForecaster(k))
         yield from played(f"{k}/alone-bank", bank.run(inputs.line_keys(n, 5), y))
-    named = fs.Recalibrator(classes=["a", "b", "c"], **own)
+    named = fs.Recalibrator(classes=["a", "b", "c"])
     p, y = inputs.claims_of_classes(200, 3, 1, 95)
     yield from played("named", named.run(p, np.array(["a", "b", "c"])[y]))
 
@@ -767,7 +766,7 @@ def endpoints():
         "line": ({"forecaster": "forecaster", "monitor": 20}, None),
         "default": (None, 0.7),
         "grouped": ({"groups": ["north", "night"]}, 0.7),
-        "three": ({"classes": 3, "calibration": "classwise"}, [0.2, 0.3, 0.5]),
+        "three": ({"classes": 3}, [0.2, 0.3, 0.5]),
     }  # fmt: skip
     for name, (spec, p) in kinds.items():
         with tempfile.TemporaryDirectory() as folder, Site(folder) as site:

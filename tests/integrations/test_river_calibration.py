@@ -133,7 +133,7 @@ def test_bare_probabilities_equal_a_loop():
 
 def test_several_labels_are_calibrated_class_by_class():
     model = Calibrated(seed=2)
-    by_hand = Recalibrator(classes=3, calibration="classwise", seed=2)
+    by_hand = Recalibrator(classes=3, seed=2)
     rng = np.random.default_rng(0)
     for _ in range(100):
         p, y = rng.multinomial(64, [0.5, 0.3, 0.2]) / 64, int(rng.integers(3))  # exactly 1 in all
@@ -160,7 +160,7 @@ def test_labels_that_emerge_are_classes_of_their_own():
         if len(known) < 2:
             continue
         if by_hand is None:
-            by_hand = Recalibrator(classes=3, calibration="classwise", seed=1)
+            by_hand = Recalibrator(classes=3, seed=1)
         while by_hand.classes < len(known):
             by_hand.add_class()
         total = sum(scores.values())

@@ -45,13 +45,11 @@ def test_partial_fit_repairs_an_overconfident_model():
     assert binned_error(ours[:, 1], y_new) < binned_error(raw[:, 1], y_new) / 4
 
 
-@pytest.mark.parametrize("multiclass", ["full", "classwise"])
-def test_three_classes_are_repaired(multiclass):
+def test_three_classes_are_repaired():
     X, y = correlated(2000, classes=3)
     X_new, y_new = correlated(2000, classes=3, seed=1)
     raw = GaussianNB().fit(X, y).predict_proba(X_new)
-    ours = online(GaussianNB(), multiclass=multiclass).fit(X, y)
-    assert ours.calibrator_.calibration == multiclass
+    ours = online(GaussianNB()).fit(X, y)
     assert brier(ours.predict_proba(X_new), y_new) < 0.9 * brier(raw, y_new)
 
 
@@ -103,19 +101,6 @@ def test_partial_fit_scores_a_batch_before_it_learns_from_it():
     assert model.certificate().rounds == 160
 
 
-def test_joint_classes_equal_a_run():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet([1, 1, 1], 100)
-    y = rng.integers(0, 3, 100)
-    model = online(step=1 / 6).fit(p, y)
-    by_hand = Recalibrator(step=1 / 6, classes=3, seed=0)
-    by_hand.run(p / p.sum(axis=1, keepdims=True), y)
-    assert state(model) == by_hand.to_json()
-    expected = np.array([by_hand.peek(row / row.sum()).mean for row in p])
-    np.testing.assert_allclose(model.predict_proba(p), expected, atol=1e-12)
-    np.testing.assert_array_equal(model.predict_proba(p[::-1])[::-1], model.predict_proba(p))
-
-
 def test_many_classes_equal_a_run():
     rng = np.random.default_rng(0)
     p = rng.multinomial(64, np.arange(1, 13) / 78, 300) / 64  # exactly 1 in all
@@ -146,37 +131,10 @@ def test_settings_reach_the_recalibrator():
     assert growing.calibrator_.step is None
 
 
-@pytest.mark.parametrize(
-    ("classes", "settings", "expected"),
-    [
-        (2, {"multiclass": "classwise"}, "full"),  # of two classes the first says all
-        (4, {}, "full"),
-        (4, {"multiclass": "classwise"}, "classwise"),
-        (5, {}, "classwise"),
-        (5, {"step": 0.25}, "full"),
-        (8, {"multiclass": "full"}, "full"),
-        (9, {}, "classwise"),
-    ],
-)
-def test_whole_vectors_or_class_by_class(classes, settings, expected):
-    rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(classes), 50), np.arange(50) % classes
-    model = online(**settings).fit(p, y)
-    assert model.calibrator_.calibration == expected
-    assert model.calibrator_.classes == classes
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"multiclass": "full"}, "calibration must be 'classwise' or None for more than 8 classes"),
-        ({"step": 0.25}, "step must be None where classes are calibrated one by one, got 0.25"),
-    ],
-)
-def test_grids_of_many_classes_are_refused(settings, words):
-    p = np.random.default_rng(0).dirichlet(np.ones(9), 50)
-    with pytest.raises(ValueError, match=words):
-        online(**settings).fit(p, np.arange(50) % 9)
+def test_vectors_have_no_step():
+    p = np.random.default_rng(0).dirichlet(np.ones(3), 50)
+    with pytest.raises(ValueError, match="step must be None for more than two classes"):
+        online(step=0.25).fit(p, np.arange(50) % 3)
 
 
 def test_random_states_of_scikit_learn():
@@ -213,4 +171,3 @@ def test_naive_bayes_on_recorded_data(load):
     model = online(GaussianNB(var_smoothing=1e-3)).fit(X[train], y[train])
     ours = model.predict_proba(X[test])
     assert brier(ours, y[test]) < brier(raw, y[test])
-    assert model.calibrator_.calibration == ("full" if len(np.unique(y)) == 2 else "classwise")

@@ -36,7 +36,7 @@ def expected_failures(model):
     [
         CalibratedOnlineClassifier(LogisticRegression(), cv=3),
         CalibratedOnlineClassifier(GaussianNB(), cv=3),
-        CalibratedOnlineClassifier(LinearSVC(), cv=3, multiclass="classwise"),
+        CalibratedOnlineClassifier(LinearSVC(), cv=3),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -86,7 +86,6 @@ def test_a_refused_weight_does_not_reach_the_estimator():
     ("settings", "words"),
     [
         ({"estimator": StandardScaler()}, "estimator must have predict_proba or decision_function"),
-        ({"multiclass": "all"}, "multiclass must be 'auto', 'full' or 'classwise', got 'all'"),
         ({"step": 0}, "step"),
         ({"random_state": "magic"}, "seed"),
         ({"max_weight": -1.0}, "max_weight"),

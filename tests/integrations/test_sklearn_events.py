@@ -27,8 +27,7 @@ def test_bare_probabilities_go_to_run_with_their_events(classes):
     weights = 0.25 + 0.5 * (event % 2)
     model = CalibratedOnlineClassifier(random_state=1)
     model.fit(p, y, weights, event=[f"game {e}" for e in event])
-    calibration = "classwise" if classes == 7 else None
-    plain = Recalibrator(classes=classes, seed=1, max_weight=0.75, calibration=calibration)
+    plain = Recalibrator(classes=classes, seed=1, max_weight=0.75)
     plain.run(p[:, 1] if classes == 2 else p, y, sample_weight=weights, event=event)
     mine, theirs = (own._stream.row for own in (model.calibrator_, plain))
     np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-9)  # vectors are made to sum to 1

@@ -48,7 +48,7 @@ def test_a_frozen_estimator_is_scored_and_never_taught():
 def test_a_frozen_estimator_brings_its_classes():
     X, y = correlated(200, classes=3)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
-    model = online(frozen, multiclass="classwise").fit(X[y < 2], y[y < 2])
+    model = online(frozen).fit(X[y < 2], y[y < 2])
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba(X).shape == (200, 3)
     with pytest.raises(
@@ -206,11 +206,10 @@ def test_samples_are_grid_points_with_the_right_mean():
     assert len(np.unique(draws)) == 1 or (draws != other).any()
 
 
-@pytest.mark.parametrize("settings", [{"step": 1 / 6}, {"multiclass": "classwise"}])
-def test_samples_of_several_classes_are_distributions(settings):
+def test_samples_of_several_classes_are_distributions():
     rng = np.random.default_rng(0)
     p, y = rng.dirichlet([1, 1, 1], 200), rng.integers(0, 3, 200)
-    model = online(**settings).fit(p, y)
+    model = online().fit(p, y)
     draws = model.sample(p, random_state=0)
     assert draws.shape == (200, 3) and (draws >= 0).all()
     np.testing.assert_allclose(draws.sum(axis=1), 1)

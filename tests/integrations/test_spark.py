@@ -97,7 +97,7 @@ class TestTheSameNumbers:
             "key": rng.integers(0, 4, 300), "half": rng.random(300) < 0.5,
             "time": np.arange(300), "p": p.tolist(), "y": rng.integers(0, 3, 300),
         }  # fmt: skip
-        pattern = fs.Recalibrator(step=0.25, classes=3, seed=1)
+        pattern = fs.Recalibrator(classes=3, seed=1)
         roles = {**ROLES, "key": ["key", "half"]}
         frame = recalibrate(spark.createDataFrame(pa.table(log)), **roles, pattern=pattern)
         keys = list(zip(log["key"].tolist(), log["half"].tolist(), strict=True))

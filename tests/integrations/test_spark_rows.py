@@ -19,7 +19,7 @@ PATTERNS = {
     "recalibrator": (fs.Recalibrator(seed=1), [0.05, 0.5, 0.9, 1.0], [0.0, 1.0, 0.25]),
     "steps": (fs.Recalibrator(step=0.1, max_weight=2.0, seed=1), [0.05, 0.5, 0.9], [0.0, 1.0]),
     "models": (fs.Recalibrator(models=2, seed=1), [[0.1, 0.4], [0.9, np.nan]], [0.0, 1.0]),
-    "classes": (fs.Recalibrator(step=0.25, classes=3, seed=1), VECTOR, [0, 1, 2]),
+    "classes": (fs.Recalibrator(classes=3, seed=1), VECTOR, [0, 1, 2]),
     "forecaster": (fs.Forecaster(seed=1, feedback="distribution"), [None], [0.0, 1.0]),
     "multiclass": (fs.MulticlassForecaster(3, seed=1), [None], [0, 1, 2]),
 }

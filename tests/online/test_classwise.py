@@ -27,10 +27,8 @@ seeds = st.integers(0, 10_000)
 
 def made(classes, models=0, drawn=False, seed=1, **more):
     if models:
-        return Recalibrator(
-            classes=classes, models=models, calibration="classwise", drawn=drawn, seed=seed, **more
-        )
-    return MulticlassForecaster(classes, calibration="classwise", drawn=drawn, seed=seed, **more)
+        return Recalibrator(classes=classes, models=models, drawn=drawn, seed=seed, **more)
+    return MulticlassForecaster(classes, drawn=drawn, seed=seed, **more)
 
 
 def kind_and_row(forecaster):
@@ -399,7 +397,7 @@ def test_what_is_chosen_is_said():
         for certificate in forecaster.certificates():
             assert "a useful one needs more events." in str(certificate)
     assert "Guaranteed for 200,000 events" in made(9, horizon=200_000).explain()
-    assert made(9, 1).step is None and made(9, 1).calibration == "classwise"
+    assert made(9, 1).step is None
 
 
 def test_events_forecast_twice_are_certified_after_the_fact():
@@ -417,12 +415,8 @@ def test_events_forecast_twice_are_certified_after_the_fact():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"classes": 2, "calibration": "classwise"}, "'full' or None for two classes"),
-        ({"classes": 9, "step": 0.1}, "step must be None"),
-        ({"classes": 9, "calibration": "top"}, "calibration must be 'full' or 'classwise'"),
-        ({"classes": 9, "drawn": 1}, "drawn must be True or False"),
-        ({"classes": 3, "drawn": True}, "drawn must be False but for"),
-        ({"classes": 9, "calibration": "full"}, "'classwise' or None for more than 8"),
+        ({"classes": 9, "step": 0.1}, "step must be None for more than two classes"),
+        ({"classes": 9, "drawn": 1}, "drawn must be"),
     ],
 )
 def test_bad_settings_are_refused(arguments, message):

@@ -48,7 +48,7 @@ def test_the_rule_loses_no_more_than_its_mix_loss(experts, outcome, scale):
 
 
 def kind_for(cells, models=1, max_weight=1.0):
-    return kind_of(experts_spec(cells, 2, models, None, max_weight))
+    return kind_of(experts_spec(cells, models, None, max_weight))
 
 
 def blank_row(cells, models=1):

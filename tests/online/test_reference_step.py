@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from contract.makers import kind_behind, point_columns
-from fullswap.forecasting import Forecaster, MulticlassForecaster
+from fullswap.forecasting import Forecaster
 from fullswap.grids import line
-from fullswap.grids.kuhn import kuhn_simplex
 from fullswap.kernels import line as kernel
 from fullswap.learners.gradient import GradientDescent, StronglyConvexRate
 from fullswap.losses import QuadraticFamily
 from fullswap.rounding import Barycentric
-from fullswap.sets import Interval, Simplex
+from fullswap.sets import Interval
 from fullswap.template import reference_step
 from fullswap.theorems import Constants
 from naive.line import PlainLine
@@ -89,25 +88,3 @@ def is_only_one(points, targets, mixture):
         allowed.add(tuple(np.round(dense, 9) + 0.0))
     assert any(np.abs(np.array(dense) - mixture).max() <= 1e-8 for dense in allowed)
     return len(allowed) == 1
-
-
-@pytest.mark.parametrize("classes", [2, 3, 4])
-def test_several_classes_serve_the_chain_of_the_reference_step(classes):
-    """A fixed point Σλ(q − s) = 0 stays within what rounding may cost against Σλ‖q − y‖²."""
-    forecaster = MulticlassForecaster(classes, 150, seed=1)
-    cells = forecaster.spec.levels[0].cells
-    grid = kuhn_simplex(Simplex(classes - 1), 1 / cells)
-    rng = np.random.default_rng(1)
-    for _ in range(150):
-        forecast = forecaster.predict()
-        play = forecaster.pending[0]._play
-        targets = play[4]
-        rows = Barycentric(grid)(targets)
-        # what the chain would play next has the mean of what is played now
-        onward = np.einsum("c,ck,ckj->j", forecast.weights, rows.weights, grid.points[rows.indices])
-        assert onward == pytest.approx(forecast.mean, abs=1e-9)
-        y = np.eye(classes)[rng.integers(classes)]
-        played = forecast.weights @ np.square(forecast.points - y).sum(axis=1)
-        recommended = forecast.weights @ np.square(targets - y).sum(axis=1)
-        assert played <= recommended + grid.variance + 1e-9
-        forecaster.update(y)

@@ -5,20 +5,17 @@ import pytest
 
 from contract.makers import MAKERS, kind_behind, row_of
 from fullswap.base.draws import stream_of
-from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
+from fullswap.forecasting import Forecaster, Recalibrator
 from fullswap.kernels import events
 from fullswap.kernels.columns import HEAD, HINT, LEVEL, MASS, NEXT_ID
 from fullswap.online.kinds import kind_of
 from fullswap.online.loop import run_events
 from fullswap.online.rows import Rows
 from fullswap.online.spec import LATER, Spec
-from naive.classes import on_one_simplex
 from naive.line import refined
 
 GROWING = {
     "line": Forecaster(seed=1),
-    "simplex": MulticlassForecaster(3, seed=1),
-    "4 classes": MulticlassForecaster(4, seed=1),
     "experts": Recalibrator(None, models=2, seed=1),
 }
 
@@ -33,12 +30,6 @@ def test_refining_is_a_plain_loop_over_points(name, level):
     old = np.concatenate((kind.blank[: kind.base], rng.random(kind.columns * len(coarse))))
     old[:HEAD] = rng.integers(1, 9, HEAD)
     old[LEVEL], old[HINT] = level, len(coarse) - 2
-    if "simplex" in kind.spec.kind:
-        d, cells = kind.spec.classes - 1, kind.spec.levels[level].cells
-        base = np.sort(rng.integers(0, cells, d))
-        # by rank: where base coordinates are equal the later one rises first
-        order = sorted(range(d), key=lambda k: (base[k], -k))
-        old[kind.base - 2 * d : kind.base] = [*base, *order]
     new = np.full(kind.row_width(level + 1), np.nan)
     events.refine(kind.kernel, old, new)
     blank = kind._blank_points(level + 1).tolist()
@@ -46,32 +37,9 @@ def test_refining_is_a_plain_loop_over_points(name, level):
     assert kind.point_columns(new).tolist() == expected
     same = [k for k in range(kind.base) if k not in (LEVEL, HINT)]
     assert new[LEVEL] == level + 1
-    if "simplex" not in kind.spec.kind:
-        assert np.array_equal(new[same], old[same])
-        if kind.spec.models == 0:
-            assert kind.points(level + 1)[int(new[HINT])] == kind.points(level)[int(old[HINT])]
-        return
-    place = kind.base - 2 * d
-    assert np.array_equal(new[:place][same[: place - 2]], old[:place][same[: place - 2]])
-    corners, finer = (corners_of(row[place : kind.base], d) for row in (old, new))
-    middle, ratio = corners.mean(axis=0), 2.0
-    # the middle of the old simplex lies in the new one: barycentric coordinates >= 0
-    system = np.vstack((finer.T, np.ones(d + 1)))
-    weights = np.linalg.solve(system, np.append(ratio * middle, 1.0))
-    assert weights.min() >= -1e-12
-    cells = kind.spec.levels[level + 1].cells
-    vectors = np.diff(np.column_stack((np.zeros(d + 1), finer / cells, np.ones(d + 1))), axis=1)
-    assert on_one_simplex(vectors.tolist(), cells) and vectors.min() >= 0
-
-
-def corners_of(place, d):
-    """Corners base, base + e_order[0], … of a simplex, (d + 1, d)."""
-    corner = place[:d].copy()
-    corners = [corner.copy()]
-    for k in place[d:].astype(int):
-        corner[k] += 1
-        corners.append(corner.copy())
-    return np.array(corners)
+    assert np.array_equal(new[same], old[same])
+    if kind.spec.models == 0:
+        assert kind.points(level + 1)[int(new[HINT])] == kind.points(level)[int(old[HINT])]
 
 
 @pytest.mark.parametrize("name", MAKERS)

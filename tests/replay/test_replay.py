@@ -154,7 +154,7 @@ def test_many_classes_are_those_of_the_library(tmp_path):
     assert answer.certificate.measured == pytest.approx(classwise.measured)
     assert answer.declared.measured == pytest.approx(declared.measured)
     assert "Certificate of the declared class:" in str(answer) and "draws: at" not in str(answer)
-    with pytest.raises(ValueError, match="step must be left out for more than 8 classes"):
+    with pytest.raises(ValueError, match="step must be left out for more than two classes"):
         replay_file(log, roles, ReplaySettings(step=0.1))
 
 

@@ -29,7 +29,7 @@ EVENTS: list[Any] = [
     {"bytes": "AAE="}, {"bytes": "?"}, {"bytes": ""},
     json.loads('{"tuple": [' * 90 + "1" + "]}" * 90),
 ]  # fmt: skip
-SHAPES = ["even", "tapered", "simplex"]
+SHAPES = ["even", "tapered", "classes"]
 
 Body = dict[str, Any]
 
@@ -138,7 +138,7 @@ def spec_field(body: Body, rng: np.random.Generator) -> None:
 
 
 FIELDS: dict[str, list[Any]] = {
-    "kind": ["line", "simplex", "experts", "mesh", "groups"],
+    "kind": ["line", "experts", "groups", "classwise"],
     "groups": [0, 1, 2, 3, 4, 16, 17, 32, 1000, 1001, True],
     "open_groups": [True, False, 1],
     "feedback": ["realised", "distribution"],
@@ -148,9 +148,9 @@ FIELDS: dict[str, list[Any]] = {
     "models": [1, 2, 3, 4, 1000, 1001],
     "classes": [2, 3, 4, 5, 6, 1000],
     "levels": [
-        [["even", 999_999]], [["even", 1], ["even", 999_999]], [["simplex", 60]], [["tapered", 2]],
+        [["even", 999_999]], [["even", 1], ["even", 999_999]], [["classes", 60]], [["tapered", 2]],
         [["even", 2], ["even", 3]], [["even", 10, [0, 5, 10]]], [["even", 4], ["even", 2]],
-        [["simplex", 1], ["simplex", 700]], [["even", 0]], [["even", 1048577]], [["tapered", 1]],
+        [["classes", 65]], [["even", 0]], [["even", 1048577]], [["tapered", 1]],
     ],
     "starts": [
         [0.0], [0.0, 1.0], [0], [1.0], [0.0, -1.0], [0.0, 0.0], [0.0, 1e308], [0.0] * 65,

@@ -16,10 +16,6 @@ MAKERS = {
     "line, anytime": lambda: Forecaster(seed=2, feedback="distribution", max_weight=2.0),
     "line, steps": lambda: Forecaster(10_000, "10%", seed=3, feedback="distribution"),
     "line, fine steps": lambda: Forecaster(step="1%", seed=4),
-    "simplex": lambda: MulticlassForecaster(3, 500, seed=10),
-    "simplex, anytime": lambda: MulticlassForecaster(3, seed=11),
-    "simplex, 4 classes": lambda: MulticlassForecaster(4, 300, seed=12),
-    "simplex, 4 classes, anytime": lambda: MulticlassForecaster(4, seed=13, max_weight=3.0),
     "experts": lambda: Recalibrator("10%", seed=14),
     "experts, 3 models": lambda: Recalibrator("5%", models=3, seed=15, max_weight=2.0),
     "experts, growing": lambda: Recalibrator(None, seed=16),
@@ -28,8 +24,7 @@ MAKERS = {
         step="10%", groups=["a", 7, ("c", 1)], seed=22, feedback="distribution"
     ),
     "groups, open": lambda: Forecaster(groups="open", seed=20, max_weight=2.0),
-    "mesh": lambda: Recalibrator("20%", classes=3, seed=17),
-    "mesh, 2 models": lambda: Recalibrator("25%", classes=3, models=2, seed=18),
+    "classwise, 3 classes": lambda: Recalibrator(classes=3, seed=17),
     "classwise": lambda: MulticlassForecaster(9, seed=19, max_weight=2.0),
     "classwise, drawn": lambda: MulticlassForecaster(9, seed=20, drawn=True),
     "classwise, 2 models": lambda: Recalibrator(classes=9, models=2, seed=21),
@@ -63,7 +58,7 @@ def groups(forecaster: OnlineForecaster, rng: np.random.Generator) -> dict:
 
 def outcome(forecaster: OnlineForecaster, rng: np.random.Generator) -> float | int:
     """Anything that may happen; between yes and no, too."""
-    if forecaster.spec.classes > 2 or forecaster.spec.kind == "simplex":
+    if forecaster.spec.classes > 2:
         return int(rng.integers(forecaster.spec.classes))
     return float(rng.choice([0.0, 1.0, 1.0, rng.random()]))
 

@@ -44,7 +44,7 @@ def stop_resolutions(start, value, step, forecasts=3):
     return learnt
 
 
-@pytest.mark.parametrize("name", ["line", "simplex", "experts", "mesh"])
+@pytest.mark.parametrize("name", ["line", "classwise, 3 classes", "experts"])
 @pytest.mark.parametrize("pending", [False, True])
 def test_an_interrupted_resolution_teaches_all_or_nothing(name, pending):
     start = with_event(in_the_middle(name, pending))
@@ -118,7 +118,7 @@ def test_all_classes_of_an_event_or_none():
         assert other.to_json() in (text, dropped.to_json())
 
 
-@pytest.mark.parametrize("name", ["line, anytime", "simplex", "experts, growing"])
+@pytest.mark.parametrize("name", ["line, anytime", "classwise, 3 classes", "experts, growing"])
 def test_an_interrupted_run_loses_and_repeats_no_forecast(name):
     """What it has made is learnt or waits, and its events can be resolved."""
     start, rng = in_the_middle(name, True), np.random.default_rng(3)

@@ -75,10 +75,9 @@ def refuses(forecaster, change, match):
         type(forecaster).from_json(tampered(forecaster, change))
 
 
-@pytest.mark.parametrize("name", ["experts, 3 models", "mesh, 2 models"])
-def test_no_expert_has_lost_all_weight(name):
+def test_no_expert_has_lost_all_weight():
     """All weight on an absent model: the advice would be no number, and its cell anywhere."""
-    forecaster = in_the_middle(name, False)
+    forecaster = in_the_middle("experts, 3 models", False)
     experts, kind = forecaster._stream.kind.experts, forecaster._stream.kind
 
     def change(body):
@@ -90,13 +89,11 @@ def test_no_expert_has_lost_all_weight(name):
     assert kind.spec.models > 1
 
 
-@pytest.mark.parametrize("name", ["experts", "mesh"])
-def test_logits_of_tickets_are_those_of_probabilities(name):
-    forecaster = in_the_middle(name, True)
+def test_logits_of_tickets_are_those_of_probabilities():
+    forecaster = in_the_middle("experts", True)
     numbers = forecaster.pending[0].to_list()[3]
-    inputs, classes = forecaster._stream.kind.inputs, forecaster.spec.classes
-    experts = forecaster._stream.kind.experts
-    place = {"experts": -experts - 1, "mesh": -classes * experts - 1}[name]
+    inputs = forecaster._stream.kind.inputs
+    place = -forecaster._stream.kind.experts - 1
     assert -10 < numbers[place] < 10 and inputs == 1
 
     def change(body):
@@ -124,7 +121,7 @@ def test_no_outcome_is_being_learnt_in_a_saved_state():
     refuses(forecaster, change, "its counts do not agree")
 
 
-@pytest.mark.parametrize("name", ["line", "simplex", "experts", "mesh"])
+@pytest.mark.parametrize("name", ["line", "experts"])
 def test_points_of_tiny_mass_have_means_that_are_outcomes(name):
     """A mass of 1e-300 fits every sum; a mean of 1e200 beside it would be no outcome."""
     forecaster = in_the_middle(name, False)
@@ -133,7 +130,7 @@ def test_points_of_tiny_mass_have_means_that_are_outcomes(name):
         run(forecaster, 20, np.random.default_rng(1))
     kind = forecaster._stream.kind
     columns = kind.point_columns(forecaster._stream.row)
-    weight = {"line": 1, "simplex": 0, "experts": 0, "mesh": 0}[name]
+    weight = {"line": 1, "experts": 0}[name]
     fresh = int(np.flatnonzero(columns[:, weight] == 0)[0])
     for huge in (1e200, -1e200, 1e-10):
 
@@ -145,12 +142,11 @@ def test_points_of_tiny_mass_have_means_that_are_outcomes(name):
         refuses(forecaster, change, "row must be")
 
 
-@pytest.mark.parametrize("name", ["experts", "mesh"])
+@pytest.mark.parametrize("name", ["experts"])
 @pytest.mark.parametrize("value", [1e-200, 1e17, -1.0])
-def test_recalibrations_know_no_less_than_at_first(name, value):
-    forecaster = in_the_middle(name, False)
-    begin = HEAD + TOTALS + 3 * forecaster._stream.kind.experts
-    place = begin + {"experts": 2, "mesh": 1}[name]
+def test_recalibrations_know_no_less_than_at_first(value):
+    forecaster = in_the_middle("experts", False)
+    place = HEAD + TOTALS + 3 * forecaster._stream.kind.experts + 2
 
     def change(body):
         body["row"][place] = value
@@ -196,26 +192,13 @@ def test_one_point_is_not_played_by_halves():
     refuses(forecaster, change, "on neighbours")
 
 
-def test_a_support_has_no_point_twice():
-    forecaster = in_the_middle("simplex", True)
-
-    def change(body):
-        ticket = body["pending"][0]
-        numbers = ticket[3]
-        size = int(numbers[0])
-        members = [numbers[1]] * 2
-        targets = numbers[1 + 2 * size : 4 + 2 * size] * 2
-        ticket[2:] = [0, [2.0, *members, 0.5, 0.5, *targets, *numbers[-4:]]]
-
-    refuses(forecaster, change, "rising order")
-
-
 def test_a_short_text_cannot_ask_for_a_large_grid():
     def change(body):
-        body["spec"].update(classes=5, levels=[["simplex", 67]])
+        body["spec"].update(levels=[["tapered", 971_650]])
 
+    forecaster = in_the_middle("line", False)
     before = kind_of.cache_info().misses
-    refuses(in_the_middle("simplex", False), change, "at least 971651 columns")
+    refuses(forecaster, change, "at least 971667 columns")
     assert kind_of.cache_info().misses == before
 
 
@@ -292,7 +275,7 @@ def test_unit_weights_above_the_largest_are_refused_by_run_as_by_update():
 
 EVEN = Lattice("even", 4)
 LINE = Spec("line", (EVEN,))
-SIMPLEX = Spec("simplex", (Lattice("simplex", 4),), classes=3)
+CLASSES = Spec("classwise", (Lattice("classes", 4),), classes=3, feedback="distribution")
 
 
 @pytest.mark.parametrize(
@@ -321,11 +304,10 @@ def test_grids_made_by_hand_are_checked(lattice):
         (LINE, {"models": 1}),
         (LINE, {"kind": "experts", "models": 1, "feedback": "distribution"}),
         (LINE, {"classes": 3}),
-        (SIMPLEX, {"steps": 4}),
-        (SIMPLEX, {"classes": 9}),
-        (SIMPLEX, {"levels": (Lattice("simplex", 4), Lattice("simplex", 9)), "starts": (0.0, 9.0)}),
-        (SIMPLEX, {"kind": "mesh", "models": 1, "starts": (0.0, 9.0),
-                   "levels": (Lattice("simplex", 4), Lattice("simplex", 8))}),
+        (CLASSES, {"steps": 4}),
+        (CLASSES, {"classes": 2}),
+        (CLASSES, {"classes": 1001}),
+        (CLASSES, {"levels": (Lattice("classes", 4), Lattice("classes", 8)), "starts": (0.0, 9.0)}),
     ],
 )  # fmt: skip
 def test_specs_that_promise_what_no_theorem_gives_are_refused(spec, changes):
@@ -338,8 +320,8 @@ def test_specs_that_promise_what_no_theorem_gives_are_refused(spec, changes):
     [
         Forecaster(), Forecaster(step=1 / 7), Forecaster(step="1%"), Forecaster(10**6, 0.001),
         Forecaster(step=1.0), Forecaster(2**40),
-        MulticlassForecaster(2), MulticlassForecaster(5), MulticlassForecaster(4, 10**6),
-        Recalibrator(None), Recalibrator(None, classes=4, horizon=5000), Recalibrator(models=1000),
+        MulticlassForecaster(5), MulticlassForecaster(4, 10**6), Recalibrator(None),
+        Recalibrator(classes=4, horizon=5000), Recalibrator(models=1000),
     ],
 )  # fmt: skip
 def test_specs_of_all_forecasters_pass_and_pickle(forecaster):

@@ -127,10 +127,7 @@ class Certificate:
 
     @property
     def points(self) -> float | None:
-        """How far forecasts were off: √(mean of (p − ȳ_p)²), as a share; None if not measured so.
-
-        Vectors: their distance.
-        """
+        """How far forecasts were off: √(mean of (p − ȳ_p)²), a share; None if not measured so."""
         return self._root(self.measured)
 
     @property

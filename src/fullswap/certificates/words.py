@@ -146,8 +146,6 @@ def _each_counts_once(c: Certificate) -> bool:
 
 def _points_off(c: Certificate) -> list[str]:
     off = f"{points(c.points or 0.0)} percentage points off in root mean square{OFF[c.quantity]}"
-    if c.squared_diameter > 1 and c.quantity != Quantity.CLASSWISE_ERROR:
-        off += ", as distance of vectors"
     if c.points_noise is not None:
         drawn = c.subject in (Subject.ISSUED, Subject.VECTORS)
         exact = drawn and _each_counts_once(c)  # weights show less

@@ -6,10 +6,9 @@ from typing import Any
 
 from fullswap.base import checks
 from fullswap.forecasting.base import OnlineForecaster
-from fullswap.forecasting.class_specs import calibration_of
 from fullswap.forecasting.inputs import labels_of
 from fullswap.online.classwise_growth import grown_stream
-from fullswap.online.spec import MOST_CLASSWISE
+from fullswap.online.spec import MOST_CLASSES
 
 
 class OfClasses(OnlineForecaster):
@@ -21,28 +20,22 @@ class OfClasses(OnlineForecaster):
         return self.spec.classes
 
     @property
-    def calibration(self) -> str:
-        """What is calibrated: "full" or "classwise"."""
-        return calibration_of(self.spec)
-
-    @property
     def drawn(self) -> bool:
-        """Class by class: whether each class is drawn on its grid."""
+        """Of several classes: whether each class is drawn on its grid."""
         return self.spec.drawn
 
     def add_class(self, label: Any = None) -> None:
-        """One more class, behind the others, where classes are calibrated one by one.
+        """One more class, behind the others, where there are three or more.
 
         It begins as one that no model expected and that never happened, also for forecasts that
         wait. ``label`` is its name, where classes have names.
         """
-        if self.calibration != "classwise":
-            checks.refuse("calibration", "be 'classwise' where classes are added", "full")
+        checks.whole("classes", self.classes, 3)
         labels = self._labels
         if (labels is None) != (label is None):
             checks.refuse("label", "be given exactly where classes have names", label)
-        checks.whole("classes", self.classes + 1, 3, MOST_CLASSWISE)
+        checks.whole("classes", self.classes + 1, 3, MOST_CLASSES)
         if labels is not None:
-            labels = labels_of((*labels, label), 3, MOST_CLASSWISE)[1]
+            labels = labels_of((*labels, label), 3, MOST_CLASSES)[1]
         self._stream = grown_stream(self._stream)
         self._spec, self._labels = self._stream.kind.spec, labels

@@ -14,7 +14,6 @@ from fullswap.certificates.words import CONDITIONS, OFF, points, sums
 from fullswap.kernels.columns import DELAY, LEVEL, MASS, OVERLAP, REPEATS, ROUNDING_MOST, ROUNDS
 from fullswap.online.claims import Claim
 from fullswap.online.kind import Kind
-from fullswap.online.spec import MOST_CLASSES
 from fullswap.theorems import LEDGER
 
 IN_TURN = (
@@ -144,7 +143,6 @@ def _in_use(table: Table, scale: float) -> Table:
 GRIDS = {
     "even": "multiples of 1/{cells}",
     "tapered": "even in the middle, finer towards 0 and 1",
-    "simplex": "vectors of multiples of 1/{cells}",
     "classes": "any vectors of sum 1",
 }
 """Shapes of grids, in words."""
@@ -176,8 +174,8 @@ def _classes_in_words(kind: Kind) -> str:
     lines = [
         f"Forecasts of {spec.classes:,} classes are vectors of sum 1, calibrated class by class "
         f"and for their declared label, {where} of every class.",
-        "Not guaranteed: calibration of whole vectors. On a grid that is possible for up to "
-        f"{MOST_CLASSES} classes; beyond, it takes more events than there are [FGMS25; P25].",
+        "Not guaranteed: calibration of whole vectors. Of many classes that takes more events than "
+        "there are [FGMS25; P25].",
     ]
     if spec.drawn:
         lines[0] += " What is issued has every class rounded to its grid by a draw."

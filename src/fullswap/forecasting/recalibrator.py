@@ -12,7 +12,7 @@ from fullswap.base import checks
 from fullswap.base.keys import event_name, event_names
 from fullswap.base.protocols import Mixture
 from fullswap.base.records import Record
-from fullswap.forecasting.class_specs import classwise_spec, is_classwise
+from fullswap.forecasting.class_specs import classwise_spec
 from fullswap.forecasting.classes import OfClasses
 from fullswap.forecasting.contexts import are_many, context_of, contexts_of, event_of
 from fullswap.forecasting.expert_specs import experts_spec, groups_spec
@@ -28,7 +28,7 @@ from fullswap.forecasting.running import Answers
 from fullswap.grids.steps import steps_of
 from fullswap.kernels.columns import LEVEL
 from fullswap.online.loop import peek_events, record_of
-from fullswap.online.spec import MOST_CLASSWISE, MOST_MODELS
+from fullswap.online.spec import MOST_CLASSES, MOST_MODELS
 from fullswap.online.tickets import Forecast
 
 
@@ -45,10 +45,13 @@ class Recalibrator(OfClasses):
     ----------
     step : float, str or None
         Issue only multiples of it: 0.05, 1/20 or "5%". None: a grid of 64 cells or more, finer
-        towards 0 and 1, which are themselves never issued; of several classes some hundred vectors.
+        towards 0 and 1, which are themselves never issued. Yes-or-no events only: vectors of more
+        classes are on no grid.
     classes : int or sequence
         2 for yes-or-no events, up to 1000; or the names of the classes, which outcomes then have,
-        in the order of the probabilities: ``["home", "tie", "away"]``, ``["lost", "won"]``.
+        in the order of the probabilities: ``["home", "tie", "away"]``, ``["lost", "won"]``. Of
+        three or more each class is calibrated, and the declared label: a forecast is one vector of
+        sum 1, in soft bins.
     models : int
         How many models' probabilities come with each event. Of several, some may be absent
         (NaN); their experts then sleep.
@@ -61,13 +64,9 @@ class Recalibrator(OfClasses):
     groups : sequence of names, "open" or None
         Groups of events, in each of which forecasts are to be calibrated: every event may belong to
         several. ``"open"``: any name becomes a group when it is first met. Yes-or-no events only.
-    calibration : {None, "full", "classwise"}
-        Of several classes, what is calibrated: whole vectors on a grid, for up to 8 classes; or
-        each class, and the declared label, for 3 to 1000: one vector of sum 1 for each event, in
-        soft bins. None: whole vectors as far as that goes.
     drawn : bool
-        Class by class: whether what is issued is drawn, each class on its grid, which is safe on
-        hard bins even against somebody who sees every forecast.
+        Of three or more classes: whether what is issued is drawn, each class on its grid, which is
+        safe on hard bins even against somebody who sees every forecast.
 
     Examples
     --------
@@ -79,10 +78,8 @@ class Recalibrator(OfClasses):
     [True, True]
     """
 
-    _kinds = ("experts", "mesh", "groups", "classwise")
-    _settings = (
-        "step", "classes", "models", "horizon", "max_weight", "calibration", "drawn",
-    )  # fmt: skip
+    _kinds = ("experts", "groups", "classwise")
+    _settings = ("step", "classes", "models", "horizon", "max_weight", "drawn")
 
     def __init__(
         self,
@@ -94,24 +91,26 @@ class Recalibrator(OfClasses):
         seed: Any = None,
         max_weight: float = 1.0,
         groups: Any = None,
-        calibration: str | None = None,
         drawn: bool = False,
     ) -> None:
-        count, labels = labels_of(classes, 2, MOST_CLASSWISE)
+        count, labels = labels_of(classes, 2, MOST_CLASSES)
         names = GroupNames.of(groups)
         many = checks.whole("models", models, 1, MOST_MODELS)
         events, most = checks.horizon(horizon), checks.number("max_weight", max_weight, above=0)
         steps = None if step is None else steps_of(step)
         if names is not None and count != 2:
             checks.refuse("groups", "be None for more than two classes", groups)
-        if is_classwise(count, calibration, drawn):
+        if not isinstance(drawn, bool) or (drawn and count == 2):
+            checks.refuse("drawn", "be False, or True for more than two classes", drawn)
+        if count > 2:
             if steps is not None:
-                checks.refuse("step", "be None where classes are calibrated one by one", step)
+                rule = "be None for more than two classes: their vectors are on no grid"
+                checks.refuse("step", rule, step)
             spec = classwise_spec(count, many, events, drawn, most)
         elif names is not None:
             spec = groups_spec(steps, many, events, "realised", most, names.room, names.open)
         else:
-            spec = experts_spec(steps, count, many, events, most)
+            spec = experts_spec(steps, many, events, most)
         self._start(spec, seed, labels, names)
 
     @property

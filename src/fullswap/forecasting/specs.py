@@ -9,23 +9,14 @@ import numpy as np
 
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
-from fullswap.grids.kuhn import simplex_geometry
 from fullswap.online.lattices import MOST_POINTS, Lattice, tapered
 from fullswap.online.line_rows import line_rounding
 from fullswap.online.spec import Spec
-from fullswap.sets import Simplex
 from fullswap.theorems import THEOREMS, Constants, Geometry, Theorem
 from fullswap.theorems.anytime import Schedule
 from fullswap.theorems.calibration import squared_loss
-from fullswap.theorems.means import (
-    ClassForecasts,
-    LineForecasts,
-    class_means_cost,
-    line_means_cost,
-)
+from fullswap.theorems.means import LineForecasts, line_means_cost
 
-MOST_LOOKUP = 20_000_000
-"""Entries of the table from lattice points of a simplex to its grid points."""
 MOST_TUNED_CELLS = 4096
 """Finest grid to which a recalibrator is tuned, or grows."""
 SHOWN_EVENTS = 100_000
@@ -77,28 +68,6 @@ def tapered_levels(horizon: int | None, whole: bool, known: bool = True) -> Leve
     )  # fmt: skip
 
 
-@lru_cache(maxsize=256)
-def simplex_spec(classes: int, horizon: int | None, feedback: str, max_weight: float) -> Spec:
-    """Several classes, without a model."""
-    limit = _limit(horizon, classes - 1)
-
-    def geometry_at(cells: int) -> Geometry | None:
-        if (cells + 1.0) ** (classes - 1) > MOST_LOOKUP:
-            return None
-        geometry = simplex_geometry(Simplex(classes - 1), cells)
-        return geometry if geometry.size <= limit else None
-
-    whole = feedback == "realised"
-    theorem = _ROW_5.with_cost(
-        lambda c, n, rounds: class_means_cost(ClassForecasts(classes, n, rounds, whole=whole))
-    )
-    levels, starts = _levels(theorem, squared_loss(2.0), geometry_at, horizon, "simplex")
-    return Spec(
-        "simplex", levels, starts, classes, feedback=feedback, max_weight=max_weight,
-        horizon=horizon,
-    )  # fmt: skip
-
-
 # --- grids of one shape ---------------------------------------------------------------------------
 
 _ROW_5 = THEOREMS["strongly convex and smooth"]
@@ -127,13 +96,13 @@ def _starts(schedule: Schedule) -> tuple[float, ...]:
     return tuple(starts)
 
 
-def _limit(horizon: int | None, dim: int) -> float:
+def _limit(horizon: int | None) -> float:
     """Points of the largest grid tried: an event for each of them, and no more than fit."""
-    return MOST_POINTS if horizon is None else min(MOST_POINTS, max(horizon, 2 ** (dim + 2)))
+    return MOST_POINTS if horizon is None else min(MOST_POINTS, max(horizon, 8))
 
 
 def _tapered_geometry(horizon: int | None) -> GeometryAt:
-    limit = _limit(horizon, 1)
+    limit = _limit(horizon)
 
     def geometry_at(cells: int) -> Geometry | None:
         if cells + 1 > limit:

@@ -280,9 +280,8 @@ class Calibrated(base.Wrapper, base.Classifier):
             self._calibrator.add_class()
         elif len(self._places) == 1:
             self._calibrator = Recalibrator(
-                classes=FEWEST, horizon=self.horizon, max_weight=self.max_weight, seed=self.seed,
-                calibration="classwise",
-            )  # fmt: skip
+                classes=FEWEST, horizon=self.horizon, max_weight=self.max_weight, seed=self.seed
+            )
         self._places[label] = len(self._places)
 
     def _vector(self, scores: dict[Any, float]) -> Points:

@@ -43,11 +43,6 @@ from fullswap.integrations.sklearn_input import (
     splits_of,
     taught,
 )
-from fullswap.online.spec import MOST_CLASSES
-
-WHOLE_CLASSES = 4
-"""Up to so many classes whole vectors are calibrated by default; beyond, their grids are coarse and
-class by class is better."""
 
 
 class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -65,11 +60,6 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         the second of two classes, or (n, K) for the K classes in sorted order.
     step, horizon
         As in `fullswap.Recalibrator`.
-    multiclass : {"auto", "full", "classwise"}
-        For three or more classes, what is calibrated, as ``calibration`` of
-        `fullswap.Recalibrator`: whole vectors on a grid, for up to eight classes; or each class and
-        the declared one, for up to a thousand, where there is no step.
-        "auto" is full for up to four classes, and for up to eight if there is a step.
     max_weight : float or None
         Largest sample weight there will be. None: the largest in the first data, or 1.
     cv : int, splitter or iterable of (train, test)
@@ -115,7 +105,6 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         *,
         step: float | str | None = None,
         horizon: int | None = None,
-        multiclass: str = "auto",
         max_weight: float | None = None,
         cv: Any = 5,
         random_state: Any = None,
@@ -125,7 +114,6 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self.estimator = estimator
         self.step = step
         self.horizon = horizon
-        self.multiclass = multiclass
         self.max_weight = max_weight
         self.cv = cv
         self.random_state = random_state
@@ -236,8 +224,8 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         """Forecasts drawn from the recalibrated distributions, shape (n, K).
 
         These are what to publish where the guarantee is for issued forecasts. The draws are
-        independent of those that learning makes, and nothing is changed. Class by class nothing is
-        drawn, and these are the vectors of `predict_proba`.
+        independent of those that learning makes, and nothing is changed. Of three or more classes
+        nothing is drawn, and these are the vectors of `predict_proba`.
 
         Parameters
         ----------
@@ -256,8 +244,8 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
         ``group``: over the events of this group alone, by its name; see `by_group`.
 
-        With "classwise" it is that of all classes together; that of the declared class, mostly
-        the likeliest one, is in ``calibrator_.certificates()``.
+        Of three or more classes it is that of all classes together; that of the declared class,
+        mostly the likeliest one, is in ``calibrator_.certificates()``.
         """
         check_is_fitted(self)
         calibrator: Recalibrator = self.calibrator_
@@ -332,16 +320,12 @@ class CalibratedOnlineClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     # --- the recalibrator -----------------------------------------------------------------
 
     def _new_calibrator(self, classes: int, weights: Any, grouped: bool) -> Recalibrator:
-        checks.one_of("multiclass", self.multiclass, ("auto", "full", "classwise"))
         largest = self.max_weight
         if largest is None:
             largest = 1.0 if weights is None else float(weights.max())
-        whole = MOST_CLASSES if self.step is not None else WHOLE_CLASSES
-        apart = classes > whole if self.multiclass == "auto" else self.multiclass == "classwise"
         return Recalibrator(
             self.step, classes=classes, horizon=self.horizon,
             seed=seed_from(self.random_state), max_weight=largest,
-            calibration="classwise" if apart and classes > 2 else "full",
             groups="open" if grouped else None,
         )  # fmt: skip
 

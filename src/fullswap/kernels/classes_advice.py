@@ -1,6 +1,6 @@
 """What models say about many classes, merged into one advice: a few passes over K numbers an event.
 
-The first level of ``fullswap.kernels.experts_mesh`` without its matrices. Of every input: itself, a
+As in ``fullswap.kernels.experts``, without matrices. Of every input: itself, a
 temperature (one slope on its centred logarithms), the same with forgetting, and slope and K biases
 that are learnt with what is known of each of them alone. Without models: class frequencies, and the
 same with forgetting. Vovk's aggregating rule merges them, with η = 1 for the squared norm [VZ09].
@@ -15,9 +15,8 @@ centred logarithms, opinions; without models the rows between stay empty · chan
 import numpy as np
 
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.experts import SHARE
-from fullswap.kernels.experts_mesh import learn_mix, read_inputs
-from fullswap.kernels.logistic import KEPT, STEP, to_shares
+from fullswap.kernels.experts import ADVICE_LOSS, AWAKE_LOSS, EXPERT_LOSS, SHARE
+from fullswap.kernels.logistic import KEPT, STEP, take_logs, to_shares
 from fullswap.kernels.projection import FEW, project_few, project_many
 
 MODEL_KINDS, PLAIN_KINDS = 4, 2
@@ -63,6 +62,36 @@ def _frequencies(outcomes, out):
 
 
 @kernel(error_model="numpy")
+def _read_inputs(probabilities, count, memo):
+    """Write inputs and their logarithms to the memo; the pool of several models comes last."""
+    models, size = probabilities.shape
+    pool, pool_logs = memo[count], memo[2 * count]
+    if count > models:
+        for k in range(size):
+            pool_logs[k] = 0.0
+    present = 0
+    for j in range(models):
+        absent = False
+        for k in range(size):
+            absent = absent or probabilities[j, k] != probabilities[j, k]
+        for k in range(size):
+            memo[1 + j, k] = np.nan if absent else probabilities[j, k]
+            memo[1 + count + j, k] = 0.0
+        if absent:
+            continue
+        present += 1
+        take_logs(probabilities[j], EDGE, memo[1 + count + j])
+        if count > models:
+            for k in range(size):
+                pool_logs[k] += memo[1 + count + j, k]
+    if count > models:
+        for k in range(size):
+            pool_logs[k] /= present
+            pool[k] = pool_logs[k]
+        to_shares(pool)
+
+
+@kernel(error_model="numpy")
 def _opine(beliefs, said, count, memo):
     """Write all opinions to the memo; NaN where a model is absent."""
     models, size = said.shape
@@ -71,7 +100,7 @@ def _opine(beliefs, said, count, memo):
         _frequencies(beliefs[0, :size], memo[first])
         _frequencies(beliefs[0, size:], memo[first + 1])
         return
-    read_inputs(said, count, EDGE, memo)
+    _read_inputs(said, count, memo)
     for j in range(count):
         own, logs, place = beliefs[j], memo[1 + count + j], first + MODEL_KINDS * j
         for k in range(size):
@@ -173,6 +202,36 @@ def _learn_scaling(state, logs, g, y, chance):
         biases[k] += g * (y[k] - chance[k]) / known[k + 1]
 
 
+@kernel(forceinline=True)
+def _distance(x, y):
+    """‖x − y‖²."""
+    total = 0.0
+    for k in range(y.shape[0]):
+        total += (x[k] - y[k]) * (x[k] - y[k])
+    return total
+
+
+@kernel(error_model="numpy")
+def _learn_mix(totals, mix, prior, opinions, advice, g, rate, mass, y):
+    """Feed an outcome of scale g to the weights of the experts, as for two classes."""
+    advice_loss = _distance(advice, y)
+    totals[ADVICE_LOSS] += g * advice_loss
+    scale = rate * g
+    whole = 0.0
+    for m in range(prior.shape[0]):
+        loss = advice_loss
+        if opinions[m, 0] == opinions[m, 0]:
+            loss = _distance(opinions[m], y)
+            mix[EXPERT_LOSS, m] += g * loss
+            mix[AWAKE_LOSS, m] += g * advice_loss
+        mix[SHARE, m] *= np.exp(-scale * loss)
+        whole += mix[SHARE, m]
+    dealt = scale / (mass + 1.0)
+    kept = (1.0 - dealt) / whole
+    for m in range(prior.shape[0]):
+        mix[SHARE, m] = kept * mix[SHARE, m] + dealt * prior[m]
+
+
 @kernel(error_model="numpy")
 def learn_advice(totals, mix, beliefs, prior, said, memo, g, rate, mass, y, chance):
     """Feed an outcome of scale g to weights and beliefs; the memo has been filled by ``advise``.
@@ -180,7 +239,7 @@ def learn_advice(totals, mix, beliefs, prior, said, memo, g, rate, mass, y, chan
     ``rate``: what outcomes count where others wait; ``mass`` with this event.
     """
     size, count, models = memo.shape[1], beliefs.shape[0], said.shape[0]
-    learn_mix(totals, mix, prior, memo[1 + 2 * count :], memo[0], g, rate, mass, y)
+    _learn_mix(totals, mix, prior, memo[1 + 2 * count :], memo[0], g, rate, mass, y)
     scale = g * np.sqrt(rate)
     kept = KEPT if scale == 1.0 else KEPT**scale
     if models == 0:

@@ -31,11 +31,9 @@ from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
 from fullswap.kernels.experts import ExpertsSpec
 from fullswap.kernels.experts_groups import GroupsSpec
-from fullswap.kernels.experts_mesh import MeshSpec
 from fullswap.kernels.line import LineSpec
 from fullswap.kernels.philox import block, lane
 from fullswap.kernels.replay import keep, lifted, place_on, recall
-from fullswap.kernels.simplex import SimplexSpec
 
 OLDER, LATER, NUMBER, DRAWN, GRID, BESIDE, SIZE, STREAM, HEAD, SIBLING, YOUNGEST, COUNT = range(12)
 """Of a ticket that waits: the next older and the next later one of its stream (−1: none) · its id ·
@@ -221,16 +219,6 @@ def _groups_at(spec, vector, size, drawn, old, new, point):
     return _pair_at(spec, vector, drawn, old, new, point)
 
 
-@events.implements(learns_at, SimplexSpec)
-def _simplex_at(spec, vector, size, drawn, old, new, point):
-    return _several_at(spec, vector[1 : 1 + size], vector[1 + size :], drawn, old, new, point)
-
-
-@events.implements(learns_at, MeshSpec)
-def _mesh_at(spec, vector, size, drawn, old, new, point):
-    return _several_at(spec, vector[1 : 1 + size], vector[1 + size :], drawn, old, new, point)
-
-
 @events.implements(learns_at, ClasswiseSpec)
 def _classwise_at(spec, vector, size, drawn, old, new, point):
     return True  # every event teaches all classes
@@ -291,7 +279,7 @@ def _learn_one(
     level, points, row = _row_of(spec, arena, start, stream)
     ticket = recall(spec, pool[slot], notes[slot, SIZE])
     if own < level:
-        ticket = lifted(spec, ticket, own, level, row)
+        ticket = lifted(spec, ticket, own, level)
     if g > 0.0 and (crowds[stream] > 0 or notes[slot, BESIDE] > 0):
         crowd = max(crowds[stream], notes[slot, BESIDE])
         waiting = most_waiting(

@@ -89,17 +89,6 @@ def learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     raise NotImplementedError
 
 
-def lift(spec, level, row):
-    """What else changes in a row that has come to this level; for most kinds nothing does."""
-    if (lift, type(spec)) in _IMPLEMENTATIONS:
-        _IMPLEMENTATIONS[lift, type(spec)](spec, level, row)
-
-
-@overload(lift, jit_options=INLINE)
-def _lift_nothing(spec, level, row):
-    return None if "strides" in spec.fields else lambda spec, level, row: None
-
-
 # --- supports -----------------------------------------------------------------------------------
 # A ticket is (left, right, share of left, …): two neighbours, or one point twice; or it is the size
 # of a support whose points and shares are in spec.members and spec.shares, minus the size if these
@@ -206,7 +195,6 @@ def refine(spec, old, new):
         for k in range(columns):
             new[place + k] = old[spec.base + columns * i + k]
     new[HINT] = spec.places[begin + np.int64(old[HINT])]
-    lift(spec, level + 1, new)
 
 
 @kernel

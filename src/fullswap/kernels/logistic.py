@@ -1,9 +1,9 @@
 """Online logistic recalibration: Bayesian steps of a few parameters, one event after the other.
 
-Two classes: probability σ(intercept + slope·logit), or the slope is 1. K classes: ∝ exp(slope·
-logs_k + bias_k). The belief about the parameters is normal, θ with precision P; an event moves θ to
-the mode of what follows and adds the curvature there to P [P99]. With forgetting, P first falls
-back towards its prior, so that old events count for less and less.
+The probability is σ(intercept + slope·logit), or the slope is 1. The belief about the parameters is
+normal, θ with precision P; an event moves θ to the mode of what follows and adds the curvature
+there to P [P99]. With forgetting, P first falls back towards its prior, so that old events count
+for less and less.
 """
 
 import numpy as np
@@ -13,8 +13,6 @@ from fullswap.kernels.compiling import kernel
 TIGHT, WIDE = 0.2, 3.0
 """Prior variances of intercept and slope, around 0 and 1. Most models are nearly right, and a tight
 prior is then cheaper to start from; the wide one covers any usual distortion."""
-SCALING_TIGHT, SCALING_WIDE = 0.1, 1.0
-"""The same for slope and biases of K classes, of which there are more to learn."""
 KEPT = 0.998
 """What a forgetting recalibration keeps at each event: a memory of 500 events."""
 SHIFT_KEPT = 0.99
@@ -103,14 +101,6 @@ def to_shares(out):
 
 
 @kernel(error_model="numpy")
-def softmax(theta, logs, out):
-    """Probabilities ∝ exp(slope·logs_k + bias_k)."""
-    for k in range(out.shape[0]):
-        out[k] = theta[0] * logs[k] + theta[k + 1]
-    to_shares(out)
-
-
-@kernel(error_model="numpy")
 def take_logs(p, edge, out):
     """Logarithms of probabilities, which are raised to the edge, of sum 0."""
     mean = 0.0
@@ -130,96 +120,3 @@ def likeliest(p):
         if p[k] > p[best]:
             best = k
     return best
-
-
-@kernel(error_model="numpy")
-def _solve(matrix, x):
-    """Replace x by matrix⁻¹x for a positive definite matrix, which is destroyed (Cholesky)."""
-    size = x.shape[0]
-    for j in range(size):
-        for i in range(j):
-            total = matrix[j, i]
-            for k in range(i):
-                total -= matrix[j, k] * matrix[i, k]
-            matrix[j, i] = total / matrix[i, i]
-        total = matrix[j, j]
-        for k in range(j):
-            total -= matrix[j, k] * matrix[j, k]
-        matrix[j, j] = np.sqrt(total)
-    _back(matrix, x)
-
-
-@kernel(error_model="numpy")
-def _back(factor, x):
-    """Solve with a Cholesky factor in the lower triangle."""
-    size = x.shape[0]
-    for i in range(size):
-        for k in range(i):
-            x[i] -= factor[i, k] * x[k]
-        x[i] /= factor[i, i]
-    for i in range(size - 1, -1, -1):
-        for k in range(i + 1, size):
-            x[i] -= factor[k, i] * x[k]
-        x[i] /= factor[i, i]
-
-
-@kernel(error_model="numpy")
-def learn_scaling(state, kept, prior, logs, g, y, work):
-    """One Bayesian step of the parameters θ: the mode, to second order.
-
-    The mode is approached with the largest curvature that the log loss can have, ½(I − 11ᵀ/K)
-    in the logits, so that no step overshoots; the precision grows by the curvature there.
-    ``prior`` is the precision to which 1 − kept falls back. `work` (K + 4, K + 1): a matrix, then
-    rows for a step, for θ before, and for probabilities.
-    """
-    size = logs.shape[0]
-    theta, precision = state[:, 0], state[:, 1:]
-    step, before, chance = work[size + 1], work[size + 2], work[size + 3, :size]
-    square = 0.0
-    for i in range(size + 1):
-        before[i] = theta[i]
-        for k in range(size + 1):
-            precision[i, k] *= kept
-            work[i, k] = precision[i, k]
-        precision[i, i] += (1.0 - kept) * prior
-        work[i, i] = precision[i, i]
-    for k in range(size):
-        square += logs[k] * logs[k]
-        work[0, k + 1] += 0.5 * g * logs[k]
-        work[k + 1, 0] += 0.5 * g * logs[k]
-        for j in range(size):
-            work[k + 1, j + 1] -= 0.5 * g / size
-        work[k + 1, k + 1] += 0.5 * g
-    work[0, 0] += 0.5 * g * square
-    for attempt in range(10):
-        softmax(theta, logs, chance)
-        step[0] = 0.0
-        for k in range(size):
-            step[0] += g * logs[k] * (y[k] - chance[k])
-            step[k + 1] = g * (y[k] - chance[k])
-        for i in range(size + 1):
-            for k in range(size + 1):
-                step[i] -= precision[i, k] * (theta[k] - before[k])
-        if attempt == 0:
-            _solve(work[: size + 1], step)
-        else:
-            _back(work, step)
-        largest = 0.0
-        for i in range(size + 1):
-            theta[i] += step[i]
-            largest = max(largest, abs(step[i]))
-        if largest < 0.01:
-            break
-    softmax(theta, logs, chance)
-    mean, second = 0.0, 0.0
-    for k in range(size):
-        mean += chance[k] * logs[k]
-        second += chance[k] * logs[k] * logs[k]
-    precision[0, 0] += g * (second - mean * mean)
-    for k in range(size):
-        slope = g * chance[k] * (logs[k] - mean)
-        precision[0, k + 1] += slope
-        precision[k + 1, 0] += slope
-        for j in range(size):
-            precision[k + 1, j + 1] -= g * chance[k] * chance[j]
-        precision[k + 1, k + 1] += g * chance[k]

@@ -18,15 +18,13 @@ from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.classwise import ClasswiseSpec
-from fullswap.kernels.columns import CROWD, DELAY, HEAD, LEVEL, MASS, NEXT_ID, OVERLAP
+from fullswap.kernels.columns import CROWD, DELAY, LEVEL, MASS, NEXT_ID, OVERLAP
 from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
 from fullswap.kernels.experts import ExpertsSpec
 from fullswap.kernels.experts_groups import GroupsSpec, memo_length
-from fullswap.kernels.experts_mesh import MeshSpec
 from fullswap.kernels.line import LineSpec
 from fullswap.kernels.philox import block, lane
-from fullswap.kernels.simplex import SimplexSpec
 
 ROW, NUMBER, DRAWN, GRID, BESIDE, SIZE = range(6)
 """Of a ticket that waits: its row · its id · place of the draw in its support · level of its grid ·
@@ -102,46 +100,6 @@ def _recall_groups(spec, vector, size):
     _get(vector, 3, spec.memo[: memo_length(vector[3:], spec.prior.shape[0])])
     return int(vector[0]), int(vector[1]), vector[2]
 
-
-@events.implements(keep, SimplexSpec)
-def _keep_simplex(spec, ticket, vector):
-    members, shares, targets, searched = spec.ticket
-    vector[0] = ticket
-    place = _put(vector, 1, members[:ticket])
-    place = _put(vector, place, shares[:ticket])
-    place = _put(vector, place, targets[:ticket])
-    _put(vector, place, searched)
-
-
-@events.implements(recall, SimplexSpec)
-def _recall_simplex(spec, vector, size):
-    members, shares, targets, searched = spec.ticket
-    place = _get(vector, 1, members[:size])
-    place = _get(vector, place, shares[:size])
-    place = _get(vector, place, targets[:size])
-    _get(vector, place, searched)
-    return size
-
-
-@events.implements(keep, MeshSpec)
-def _keep_mesh(spec, ticket, vector):
-    members, shares, targets, means, memo = spec.ticket
-    vector[0] = ticket
-    place = _put(vector, 1, members[:ticket])
-    place = _put(vector, place, shares[:ticket])
-    place = _put(vector, place, targets[:ticket])
-    place = _put(vector, place, means[:ticket])
-    _put(vector, place, memo)
-
-
-@events.implements(recall, MeshSpec)
-def _recall_mesh(spec, vector, size):
-    members, shares, targets, means, memo = spec.ticket
-    place = _get(vector, 1, members[:size])
-    place = _get(vector, place, shares[:size])
-    place = _get(vector, place, targets[:size])
-    place = _get(vector, place, means[:size])
-    _get(vector, place, memo)
     return size
 
 
@@ -170,37 +128,29 @@ def _recall_classwise(spec, vector, size):
 # --- on a finer grid ----------------------------------------------------------------------------
 
 
-def lifted(spec, ticket, old, new, row):
+def lifted(spec, ticket, old, new):
     """A ticket of an older, coarser grid on a newer one."""
     raise NotImplementedError
 
 
 @overload(lifted, jit_options=INLINE)
-def _lifted(spec, ticket, old, new, row):
-    def line(spec, ticket, old, new, row):
+def _lifted(spec, ticket, old, new):
+    def line(spec, ticket, old, new):
         left, right = place_on(spec, ticket[0], old, new), place_on(spec, ticket[1], old, new)
         return left, right, ticket[2], ticket[3], ticket[4]
 
-    def experts(spec, ticket, old, new, row):
+    def experts(spec, ticket, old, new):
         left, right = place_on(spec, ticket[0], old, new), place_on(spec, ticket[1], old, new)
         return left, right, ticket[2]
 
-    def several(spec, ticket, old, new, row):
+    def several(spec, ticket, old, new):
         for k in range(ticket):
             spec.members[k] = place_on(spec, spec.members[k], old, new)
-        return ticket
-
-    def simplex(spec, ticket, old, new, row):
-        for k in range(ticket):
-            spec.members[k] = place_on(spec, spec.members[k], old, new)
-        searched = spec.ticket[3]
-        for k in range(searched.shape[0]):  # where the search begins is left to the row
-            searched[k] = int(row[HEAD + k])
         return ticket
 
     if not isinstance(ticket, types.Integer):
         return line if len(ticket) == 5 else experts
-    return simplex if events.kind_of(spec, SimplexSpec) else several
+    return several
 
 
 @kernel(forceinline=True)
@@ -296,7 +246,7 @@ def _learn_one(
     drawn, own = notes[DRAWN], notes[GRID]
     ticket = recall(spec, vector, notes[SIZE])
     if own < level:
-        ticket = lifted(spec, ticket, own, level, row)
+        ticket = lifted(spec, ticket, own, level)
     here = counts[begin : begin + points.shape[0]]
     count(spec, ticket, drawn, here, -1.0)
     crowds[stream] -= 1

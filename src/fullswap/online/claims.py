@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fullswap.base.protocols import Points, Vector
+from fullswap.base.protocols import Vector
 from fullswap.certificates import Quantity
 
 
@@ -43,8 +43,8 @@ class Claim:
     largest: float | None = None
 
 
-def chance_of(points: Points, weights: Vector) -> float:
-    """Error that a calibrated forecaster would show by chance: Σ p(1 − p), of vectors Σ 1 − ‖p‖².
+def chance_of(points: Vector, weights: Vector) -> float:
+    """Error that a calibrated forecaster would show by chance: Σ p(1 − p).
 
     For weights of at most 1; a point of mass below 1 shows no more than that share of it.
 
@@ -53,5 +53,4 @@ def chance_of(points: Points, weights: Vector) -> float:
     >>> chance_of(np.array([0.5, 0.1]), np.array([7.0, 0.0]))
     0.25
     """
-    own = points * (1 - points) if points.ndim == 1 else 1 - np.square(points).sum(axis=1)
-    return float(np.minimum(weights, 1.0) @ own)
+    return float(np.minimum(weights, 1.0) @ (points * (1 - points)))

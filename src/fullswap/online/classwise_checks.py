@@ -13,7 +13,6 @@ from fullswap.kernels.columns import HEAD, MASS
 from fullswap.online.classwise_plays import heights_of
 from fullswap.online.expert_rows import MOST_PARAMETER
 from fullswap.online.kind import MEAN_SLACK, SLACK, slack_of
-from fullswap.online.simplex_rows import check_vectors
 
 if TYPE_CHECKING:
     from fullswap.online.classwise import Classwise
@@ -40,6 +39,13 @@ def check_play(nodes: Vector, marks: Vector, vectors: Points, models: int) -> No
     if models and not (present.any() and (present.all() or models > 1)):
         raise ValueError("play must hold what models said, got no model")
     check_vectors(said[present])
+
+
+def check_vectors(vectors: Points) -> None:
+    """Rows of probabilities that sum to 1, up to rounding of running means."""
+    sums = vectors.sum(axis=-1)
+    if not ((vectors >= -SLACK).all() and (np.abs(sums - 1) <= MEAN_SLACK).all()):
+        raise ValueError("play must hold probabilities that sum to 1, got others")
 
 
 def check_classwise(kind: Classwise, row: Vector) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SOFT = (
     "Errors are averages in {bins} soft bins of every class, squared and summed over classes. "
-    "Whole vectors of so many classes are not calibrated: nobody could promise that [FGMS25; P25]."
+    "Whole vectors need not be calibrated: of many classes nobody could promise that [FGMS25; P25]."
 )
 SEEN = (
     "Hard bins are not safe from somebody who sees a vector before the outcome [O85]: for these, "

@@ -31,7 +31,7 @@ class Made(NamedTuple):
     numbers: Indices
     """Their ids, which name them among those of their stream."""
     supports: Points
-    """Points of the distributions, (T, m) or (T, m, K)."""
+    """Points of the distributions, (T, m), or vectors (T, 1, K)."""
     weights: Points
     """(T, m); 0 where a distribution has fewer points."""
     issued: Points
@@ -301,10 +301,9 @@ class Desk:
         if kind.pairs:
             weights = np.column_stack((weights, 1.0 - weights))
         supports = values[indices]
-        shares = weights if supports.ndim == 2 else weights[:, :, None]
-        means = shares[:, 0] * supports[:, 0]
+        means = weights[:, 0] * supports[:, 0]
         for k in range(1, supports.shape[1]):  # one after the other, as single forecasts do
-            means = means + shares[:, k] * supports[:, k]
+            means = means + weights[:, k] * supports[:, k]
         return Made(
             slots, self._notes[slots, desk.NUMBER], supports, weights, values[issued], means
         )

@@ -1,4 +1,4 @@
-"""What recalibration keeps and claims, on a line and on a simplex: experts shared by all points.
+"""What recalibration keeps and claims: experts shared by all points.
 
 What the models say and simple recalibrations of it are merged into one advice; each grid point
 weighs that advice against its own mean outcome. Learning which expert is best is thus paid once,
@@ -100,7 +100,7 @@ class ExpertRows(Kind):
         """By the ledger; nothing is known in advance where outcomes come late."""
         if waiting:
             return math.inf
-        premises = premises_of(self.spec.levels[level], self.spec.classes, mass, rounding)
+        premises = premises_of(self.spec.levels[level], mass, rounding)
         return LEDGER["recalibration"].bound(premises)
 
     def waiting(self, row: Vector) -> int:
@@ -116,16 +116,13 @@ class ExpertRows(Kind):
         claims = [calibration]
         totals, mix = self._mix(row)
         advice, played = float(totals[ADVICE_LOSS]), float(totals[PLAYED_LOSS])
-        size = self.spec.levels[level].size(self.spec.classes)
+        size = self.spec.levels[level].size(2)
         parts = bool(mass < row[ROUNDS] - slack_of(row))
         for m, name in enumerate(self.names):
             # while an expert sleeps it is taken to say what the advice says
             gained = float(mix[AWAKE_LOSS, m] - mix[EXPERT_LOSS, m])
             prior = float(self.prior[m])
-            premises = Excess(
-                mass, size, most, prior, self.squared_diameter, parts, self.own_prior,
-                self._trust(row),
-            )  # fmt: skip
+            premises = Excess(mass, size, most, prior, parts, self.own_prior, self._trust(row))
             excess = LEDGER["recalibration keeps the skill"].bound(premises)
             excess = math.inf if row[OVERLAP] else excess
             claims.append(
@@ -209,24 +206,17 @@ class ExpertRows(Kind):
 
 
 @lru_cache(maxsize=1024)
-def spread_of(lattice: Lattice, classes: int) -> float:
+def spread_of(lattice: Lattice) -> float:
     """Σ_s c_s over the points of a grid, as in ``fullswap.theorems.recalibration``.
 
     Examples
     --------
-    >>> spread_of(Lattice("even", 2), 2)  # 1 + 1/16 + 1
+    >>> spread_of(Lattice("even", 2))  # 1 + 1/16 + 1
     2.0625
     """
-    points = points_of(lattice, classes)
-    if points.ndim == 1:
-        return math.fsum(own_mean_cost(points))
-    square, least = np.square(points).sum(axis=1), points.min(axis=1)
-    farthest = 1 - 2 * least + square
-    return float((np.square(2 * (square - least) + farthest) / (4 * farthest)).sum())
+    return math.fsum(own_mean_cost(points_of(lattice, 2)))
 
 
-def premises_of(lattice: Lattice, classes: int, mass: float, rounding: float) -> Recalibration:
+def premises_of(lattice: Lattice, mass: float, rounding: float) -> Recalibration:
     """What the bound of the calibration error on a grid needs to know."""
-    diameter, variance = (1.0, 0.25) if classes == 2 else (2.0, 1 - 1 / classes)
-    spread = spread_of(lattice, classes)
-    return Recalibration(mass, lattice.size(classes), rounding, spread, diameter, variance)
+    return Recalibration(mass, lattice.size(2), rounding, spread_of(lattice))

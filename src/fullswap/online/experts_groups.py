@@ -248,7 +248,7 @@ class GroupExperts(Experts):
         if waiting:
             return math.inf
         lattice = self.spec.levels[level]
-        spread, prior = spread_of(lattice, 2), self.group_prior(j)
+        spread, prior = spread_of(lattice), self.group_prior(j)
         premises = InGroup(mass, lattice.size(2), rounding, spread, prior)
         return LEDGER[self.result].bound(premises)
 

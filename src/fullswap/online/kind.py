@@ -78,7 +78,7 @@ class Kind(ABC):
     # --- grids --------------------------------------------------------------------------------
 
     def points(self, level: int) -> Points:
-        """Values of the grid points, (n,) or (n, K)."""
+        """Values of the grid points, (n,)."""
         return points_of(self.spec.levels[level], self.spec.classes)
 
     def _coordinates(self, level: int) -> Points:
@@ -260,13 +260,11 @@ class Kind(ABC):
         """Mean of the distribution: a number, or K numbers."""
         indices, weights = self.support(play)
         grid = self.points(level)
-        mean = sum(w * grid[i] for i, w in zip(indices, weights, strict=True))
-        return float(mean) if grid.ndim == 1 else mean
+        return float(sum(w * grid[i] for i, w in zip(indices, weights, strict=True)))
 
     def value(self, play: Play, level: int) -> Any:
         """What was issued: a number, or K numbers."""
-        point = self.points(level)[self.issued(play)]
-        return float(point) if np.ndim(point) == 0 else point.copy()
+        return float(self.points(level)[self.issued(play)])
 
     def declared(self, play: Play) -> int | None:
         """The class that was declared, where one is."""

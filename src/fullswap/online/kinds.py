@@ -16,10 +16,6 @@ def kind_of(spec: Spec) -> Kind:
         from fullswap.online.line import Line
 
         return Line(spec)
-    if spec.kind == "simplex":
-        from fullswap.online.simplex import SimplexMeans
-
-        return SimplexMeans(spec)
     if spec.kind == "experts":
         from fullswap.online.experts import Experts
 
@@ -28,10 +24,6 @@ def kind_of(spec: Spec) -> Kind:
         from fullswap.online.experts_groups import GroupExperts
 
         return GroupExperts(spec)
-    if spec.kind == "classwise":
-        from fullswap.online.classwise import Classwise
+    from fullswap.online.classwise import Classwise
 
-        return Classwise(spec)
-    from fullswap.online.mesh import MeshExperts
-
-    return MeshExperts(spec)
+    return Classwise(spec)

@@ -16,7 +16,7 @@ MOST_POINTS = 1_000_001
 MOST_CELLS = 2**20
 MOST_BINS = 64
 """Cells of the soft bins of a class: more would only be emptier."""
-SHAPES = ("even", "tapered", "simplex", "classes")
+SHAPES = ("even", "tapered", "classes")
 
 
 class Lattice(NamedTuple):
@@ -24,7 +24,6 @@ class Lattice(NamedTuple):
 
     - "even": 0, 1/cells, …, 1
     - "tapered": even in the middle, ever finer towards 0 and 1, the ends half a cell inwards
-    - "simplex": all probability vectors with entries that are multiples of 1/cells
     - "classes": the corners of the simplex, one a class, each with cells + 1 soft bins along its
       edge, at ``nodes``
     """
@@ -55,8 +54,6 @@ class Lattice(NamedTuple):
     def refines(self, coarse: Lattice) -> bool:
         """Whether every gap of a coarser grid is halved.
 
-        So a grid has at most 2^(K − 1) times the points of the one before.
-
         Examples
         --------
         >>> coarse = Lattice("even", 4)
@@ -67,8 +64,6 @@ class Lattice(NamedTuple):
 
     def size(self, classes: int) -> int:
         """Number of points."""
-        if self.shape == "simplex":
-            return math.comb(self.cells + classes - 1, classes - 1)
         if self.shape == "classes":
             return classes
         return self.cells + 1
@@ -83,10 +78,8 @@ class Lattice(NamedTuple):
 
 @lru_cache(maxsize=64)
 def points_of(lattice: Lattice, classes: int) -> Points:
-    """Points in rising order (n,), or vectors (n, K) for shape "simplex"; not to be written."""
-    if lattice.shape == "simplex":
-        values = _chamber(lattice.cells, classes)[1]
-    elif lattice.shape == "classes":
+    """Points in rising order (n,), or vectors (K, K) for shape "classes"; not to be written."""
+    if lattice.shape == "classes":
         # a view of few numbers: of a thousand classes the whole table would take 8 MB
         edge = np.zeros(2 * classes - 1)
         edge[classes - 1] = 1.0
@@ -138,32 +131,6 @@ def _mirrored(points: Vector) -> Vector:
     points[cells // 2] = 0.5 if cells % 2 == 0 else points[cells // 2]
     points[(cells + 2) // 2 :] = 1.0 - points[: (cells + 1) // 2][::-1]
     return points
-
-
-def lookup_of(lattice: Lattice, classes: int) -> tuple[Indices, Indices, Indices]:
-    """(cells (d,), strides (d,), lookup) of a simplex, as in ``fullswap.kernels.kuhn``."""
-    d, cells = classes - 1, lattice.cells
-    strides = (cells + 1) ** np.arange(d - 1, -1, -1)
-    chamber, _ = _chamber(cells, classes)
-    lookup = np.full((cells + 1) ** d, -1, dtype=np.int64)
-    lookup[chamber @ strides] = np.arange(len(chamber))
-    return np.full(d, cells, np.int64), strides.astype(np.int64), lookup
-
-
-@lru_cache(maxsize=16)
-def _chamber(cells: int, classes: int) -> tuple[Indices, Points]:
-    """Cumulative sums 0 ≤ k_1 ≤ … ≤ k_d ≤ cells in lexicographic order, and their vectors."""
-    d = classes - 1
-    chamber = np.zeros((1, 0), np.int64)
-    for _ in range(d):
-        # every row is followed by each value from its last entry up
-        last = chamber[:, -1] if chamber.shape[1] else np.zeros(len(chamber), np.int64)
-        counts = cells + 1 - last
-        rows = np.repeat(np.arange(len(chamber)), counts)
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        chamber = np.column_stack((chamber[rows], last[rows] + offsets))
-    padded = np.column_stack((np.zeros(len(chamber)), chamber, np.full(len(chamber), cells)))
-    return chamber, np.diff(padded, axis=1) / cells
 
 
 def places_in(coarse: Points, fine: Points) -> Indices:

@@ -10,15 +10,11 @@ from typing import Any
 from fullswap.base import checks
 from fullswap.online.lattices import MOST_POINTS, Lattice
 
-KINDS = ("line", "simplex", "experts", "mesh", "groups", "classwise")
-"""Yes-or-no events; several classes; yes-or-no events and several classes with experts that know
-models' probabilities; the former in groups; many classes, with models or without, class by
-class."""
+KINDS = ("line", "experts", "groups", "classwise")
+"""Yes-or-no events; with experts that know models' probabilities; the same in groups; several
+classes, with models or without, class by class."""
 FEEDBACK = ("realised", "distribution")
-MOST_CLASSES = 8
-"""On a grid: more classes would need grids of more points than there are events."""
-MOST_CLASSWISE = 1000
-"""Class by class."""
+MOST_CLASSES = 1000
 MOST_MODELS = 1000
 MOST_GROUPS = 1000
 MOST_LEVELS = 64
@@ -81,12 +77,10 @@ class Spec:
             checks.refuse("feedback", "be 'realised' where there are models", self.feedback)
         checks.number("max_weight", self.max_weight, above=0, most=MOST_WEIGHT)
         checks.horizon(self.horizon)
-        gridded = self.kind in ("simplex", "mesh")
         classwise = self.kind == "classwise"
-        most = MOST_CLASSWISE if classwise else MOST_CLASSES if gridded else 2
-        checks.whole("classes", self.classes, 3 if classwise else 2, most)
+        checks.whole("classes", self.classes, *((3, MOST_CLASSES) if classwise else (2, 2)))
         grouped = self.kind == "groups"
-        least = 1 if self.kind in ("experts", "mesh") else 0
+        least = 1 if self.kind == "experts" else 0
         with_models = bool(least) or grouped or classwise
         checks.whole("models", self.models, least, MOST_MODELS if with_models else 0)
         checks.whole("groups", self.groups, int(grouped), MOST_GROUPS if grouped else 0)
@@ -94,11 +88,10 @@ class Spec:
         if self.open_groups and not grouped:
             checks.refuse("open_groups", "be False without groups", self.open_groups)
         self._check_drawn(classwise)
-        self._check_levels(gridded)
+        self._check_levels()
         self._check_steps()
-        fixed = self.kind in ("mesh", "classwise")
-        if len(self.levels) > 1 and (self.horizon is not None or fixed):
-            rule = "be one for a known horizon, and for 'mesh' and 'classwise'"
+        if len(self.levels) > 1 and (self.horizon is not None or classwise):
+            rule = "be one for a known horizon, and for 'classwise'"
             checks.refuse("levels", rule, len(self.levels))
 
     def _check_drawn(self, classwise: bool) -> None:
@@ -116,7 +109,7 @@ class Spec:
             if self.kind != "line" or any(lattice.cells != self.steps for lattice in self.levels):
                 checks.refuse("steps", "be the cells of grids on a line, or None", self.steps)
 
-    def _check_levels(self, gridded: bool) -> None:
+    def _check_levels(self) -> None:
         if not (isinstance(self.levels, tuple) and isinstance(self.starts, tuple)):
             checks.refuse("levels and starts", "be tuples", (self.levels, self.starts))
         if not 1 <= len(self.levels) <= MOST_LEVELS or len(self.levels) != len(self.starts):
@@ -124,12 +117,10 @@ class Spec:
                 f"levels and starts must be equally many, from 1 to {MOST_LEVELS}, got "
                 f"{len(self.levels)} and {len(self.starts)}"
             )
-        shape = "simplex" if gridded else "classes" if self.kind == "classwise" else None
         for lattice in self.levels:
             checks.instance("levels", lattice, Lattice, "grids")
             lattice.check()
-            wrong = lattice.shape != shape if shape else lattice.shape in ("simplex", "classes")
-            if wrong:
+            if (lattice.shape == "classes") != (self.kind == "classwise"):
                 checks.refuse("levels", f"fit kind {self.kind!r}", lattice.shape)
             if lattice.size(self.classes) > MOST_POINTS:
                 checks.refuse(

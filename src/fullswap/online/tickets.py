@@ -17,14 +17,14 @@ class Forecast:
 
     Publish ``issued``: it is drawn between neighbouring values, because a forecast that can be
     predicted exactly can be proved wrong by somebody who acts on it. If nobody plays against you,
-    ``mean`` is fine. ``points`` and ``weights`` (shape (m,), or (m, K) for K classes) are the whole
-    distribution. ``id`` names the forecast when its outcome
-    arrives late. It is also the ticket with which the outcome is learnt: ``level`` says on which
-    grid it was played, ``key`` to whose stream of a bank it belongs, as a tuple of one. ``event``
-    names what it is about, if several forecasts wait for one outcome: they are learnt together.
+    ``mean`` is fine. ``points`` and ``weights``, of shape (m,), are the whole distribution. ``id``
+    names the forecast when its outcome arrives late. It is also the ticket with which the outcome
+    is learnt: ``level`` says on which grid it was played, ``key`` to whose stream of a bank it
+    belongs, as a tuple of one. ``event`` names what it is about, if several forecasts wait for one
+    outcome: they are learnt together.
 
-    Of many classes a forecast is one vector, ``points`` has shape (1, K), and ``declared`` is its
-    top label; ``issued`` is the vector itself, or drawn: each class rounded to its grid.
+    Of three or more classes a forecast is one vector, ``points`` has shape (1, K), and ``declared``
+    is its top label; ``issued`` is the vector itself, or drawn: each class rounded to its grid.
     """
 
     __slots__ = ("_kind", "_play", "crowd", "event", "key", "level")
@@ -47,7 +47,7 @@ class Forecast:
 
     @property
     def points(self) -> Any:
-        """Support of the distribution, shape (m,) or (m, K)."""
+        """Support of the distribution, shape (m,); of several classes (1, K)."""
         return self._kind.shown(self._play, self.level)[0]
 
     @property

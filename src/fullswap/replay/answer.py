@@ -47,7 +47,7 @@ class Replayed:
     groups: GroupChanges | None = None
     """Of every group, where there are any."""
     declared: Certificate | None = None
-    """Of the declared class, where there are more than eight."""
+    """Of the declared class, where there are three or more."""
 
     @property
     def sentence(self) -> str:

@@ -13,7 +13,6 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.inputs.classes import without_common
 from fullswap.inputs.sources import arrow
-from fullswap.online.spec import MOST_CLASSES
 from fullswap.replay.reading import Reading
 from fullswap.replay.streams import Made
 
@@ -32,8 +31,7 @@ def column_names(reading: Reading) -> list[str]:
         return ["issued", "mean", *PAIR]
     named = reading.p if reading.is_classes else [str(label) for label in reading.labels]
     names = without_common(named)
-    declared = [DECLARED] if reading.classes > MOST_CLASSES else []
-    return [*(f"{what}_{name}" for what in ("issued", "mean") for name in names), *declared]
+    return [*(f"{what}_{name}" for what in ("issued", "mean") for name in names), DECLARED]
 
 
 def _columns(made: Made, reading: Reading) -> list[Any]:
@@ -44,7 +42,7 @@ def _columns(made: Made, reading: Reading) -> list[Any]:
     else:
         numbers = [*made.issued.T, *made.mean.T]
     columns = [pa.array(column, mask=np.isnan(column)) for column in numbers]
-    if reading.classes > MOST_CLASSES:
+    if reading.classes > 2:
         labels = [str(label) for label in reading.labels]
         named = [None if np.isnan(k) else labels[int(k)] for k in made.declared]
         columns.append(pa.array(named, pa.string()))

@@ -231,8 +231,6 @@ class Session:
         if seen and self.output.fresh:
             self._say(f"{self.output.path} begins with this call: it had no rows of earlier ones")
         step = engine.streams.step
-        if step is not None and self._settings.step is None:
-            self._say(f"of several classes, multiples of {100 * step:.3g} % are issued")
         if step is not None:
             self._say(
                 f"an issued 0 % is drawn for chances below {100 * step:.3g} %, so the evidence "

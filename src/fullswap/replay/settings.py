@@ -7,7 +7,7 @@ from typing import Any
 
 from fullswap.base import checks
 from fullswap.grids.steps import steps_of
-from fullswap.online.spec import MOST_CLASSES, MOST_CLASSWISE
+from fullswap.online.spec import MOST_CLASSES
 
 RUN_LENGTH = 100_000
 """Right forecasts ring the alarm at most once in so many events, on average."""
@@ -45,10 +45,10 @@ class ReplaySettings:
         """What every stream begins as; with ``groups`` any name is one when it is first met."""
         from fullswap.forecasting import Forecaster, MulticlassForecaster, Recalibrator
 
-        if classes > MOST_CLASSWISE:
-            checks.refuse("classes", f"be at most {MOST_CLASSWISE:,} for a forecast", classes)
-        if classes > MOST_CLASSES and self.step is not None:
-            rule = f"be left out for more than {MOST_CLASSES} classes"
+        if classes > MOST_CLASSES:
+            checks.refuse("classes", f"be at most {MOST_CLASSES:,} for a forecast", classes)
+        if classes > 2 and self.step is not None:
+            rule = "be left out for more than two classes: their vectors are on no grid"
             checks.refuse("step", rule, self.step)
         shared: Any = {"horizon": self.horizon, "seed": self.seed, "max_weight": max_weight}
         if groups:
@@ -57,8 +57,6 @@ class ReplaySettings:
             return Recalibrator(self.step, classes=classes, models=models, **shared)
         if classes == 2:
             return Forecaster(step=self.step, **shared)
-        if self.step is not None:
-            checks.refuse("step", "be left out for several classes without a model", self.step)
         return MulticlassForecaster(classes, **shared)
 
     def to_dict(self) -> dict[str, Any]:

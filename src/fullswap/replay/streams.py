@@ -35,7 +35,7 @@ class Made(NamedTuple):
     upper_chance: Vector
     """Chance of the upper one."""
     declared: Vector
-    """Numbers of the declared classes; NaN where none is."""
+    """Numbers of the declared classes, of three or more; NaN where nothing was forecast."""
 
     @classmethod
     def room(cls, rows: int, classes: int) -> Made:
@@ -114,7 +114,7 @@ class Streams:
     def step(self) -> float | None:
         """Width of an even grid; None if it is finer towards 0 and 1, which are never issued."""
         lattice = self.spec.levels[-1]
-        return 1 / lattice.cells if lattice.shape in ("even", "simplex") else None
+        return 1 / lattice.cells if lattice.shape == "even" else None
 
     def resolve(self, keys: list[Any], names: list[Any], y: list[float], weight: Any) -> None:
         """Learn outcomes of forecasts that wait, in this order."""
@@ -145,7 +145,7 @@ class Streams:
         return {None: self.held.certificate()}
 
     def declared(self) -> Certificate | None:
-        """Of the declared class, where a single stream has many."""
+        """Of the declared class, where a single stream has three or more."""
         if self.keyed:
             return None
         found = (c for c in self.held.certificates() if c.quantity == Quantity.TOP_LABEL_ERROR)

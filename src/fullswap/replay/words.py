@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fullswap.replay.by_group import GroupChanges
 
 ZERO_ALLOWED = (
-    "(With many classes one of them may get exactly 0 % and happen: the certificate below counts "
-    "that like any other error, odds cannot.)"
+    "(With several classes one of them may get exactly 0 % and happen: the certificate below "
+    "counts that like any other error, odds cannot.)"
 )
 MOST_KEYS = 20
 """Keys that are listed; the rest is counted."""
@@ -162,7 +162,7 @@ def text_of(r: Replayed) -> str:
 
 
 def of_the_declared(certificate: Certificate | None) -> list[str]:
-    """A note on the declared class, where there are many."""
+    """A note on the declared class, where there are three or more."""
     if certificate is None:
         return []
     return [f"Declared class, of which the log has a column: {str(certificate).splitlines()[0]}"]

@@ -61,7 +61,7 @@ def pattern_of(body: SpecBody) -> OnlineForecaster:
                 rule = f"have 1 to {MOST_LETTERS} characters each"
                 checks.refuse("groups", rule, f"{name[:40]!r} ({len(name)} characters)")
         common["groups"] = body.groups
-    several = {**common, "calibration": body.calibration, "drawn": body.drawn}
+    several = {**common, "drawn": body.drawn}
     if kind == "recalibrator":
         return Recalibrator(body.step, classes=body.classes, models=body.models, **several)
     if body.models != 1:
@@ -69,8 +69,8 @@ def pattern_of(body: SpecBody) -> OnlineForecaster:
     if kind == "forecaster":
         if body.classes != 2:
             raise ValueError(f"classes must be 2 for 'forecaster', got {body.classes}")
-        if body.calibration is not None or body.drawn:
-            raise ValueError("calibration and drawn must be left out for 'forecaster'")
+        if body.drawn:
+            raise ValueError("drawn must be left out for 'forecaster'")
         return Forecaster(step=body.step, **common)
     if kind == "multiclass":
         if body.step is not None:
@@ -111,7 +111,7 @@ class Fleet:
         """Of the classes; None if these are numbers."""
         self.groups = self.pattern._groups
         """Groups by name; None if the spec has none."""
-        self.vector = spec.kind in ("simplex", "mesh", "classwise")
+        self.vector = spec.kind == "classwise"
         """Whether forecasts and outcomes are vectors."""
         self.plain_outcomes = not self.vector and spec.max_weight == 1.0
         self.watch = Watch(spec.classes, run_length_of(body), float(body.tolerance), self.labels)

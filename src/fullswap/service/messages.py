@@ -94,10 +94,8 @@ class SpecBody(Struct, forbid_unknown_fields=True):
     """Errors up to this are called small."""
     groups: list[str] | str | None = None
     """Names of groups in each of which forecasts are to be calibrated; yes-or-no events only."""
-    calibration: str | None = None
-    """"full": of whole vectors, up to 8 classes; "classwise": of each class; null: what fits."""
     drawn: bool = False
-    """Whether classes that are calibrated one by one are rounded by a draw."""
+    """Whether three or more classes are rounded by a draw."""
 
 
 Plain = dict[str, Any]

@@ -9,14 +9,12 @@ from fullswap.service.messages import ForecastItem, OutcomeItem, SpecBody
 from fullswap.service.service import Service
 
 THREE = [0.2, 0.3, 0.5]
-MANY = [0.1] * 10
 KINDS: dict[str, tuple[SpecBody, Any]] = {
     "default": (SpecBody(), 0.3),
     "steps": (SpecBody(step="5%"), 0.3),
     "alone": (SpecBody(forecaster="forecaster"), None),
     "three": (SpecBody(classes=3), THREE),
     "bare": (SpecBody(forecaster="multiclass", classes=3), None),
-    "many": (SpecBody(classes=len(MANY)), MANY),
     "groups": (SpecBody(groups=["a", "b"]), 0.3),
 }
 """Kinds of streams, and what a model says of their events."""

@@ -12,22 +12,16 @@ to be multiplied by max_weight.
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 from fullswap.theorems.ledger import Result
-from fullswap.theorems.means import (
-    ClassForecasts,
-    LineForecasts,
-    class_means_cost,
-    line_means_cost,
-)
+from fullswap.theorems.means import LineForecasts, line_means_cost
 from fullswap.theorems.premises import Constants
 
 
-def squared_loss(squared_diameter: float = 1.0) -> Constants:
-    """Constants of ‖p − y‖² on a set of this squared diameter."""
-    diameter = math.sqrt(squared_diameter)
-    return Constants(2 * diameter, diameter, strong_convexity=2.0, smoothness=2.0)
+def squared_loss() -> Constants:
+    """Constants of (p − y)² on [0, 1]."""
+    return Constants(2.0, 1.0, strong_convexity=2.0, smoothness=2.0)
 
 
 def calibration_bound(p: LineForecasts) -> float:
@@ -43,20 +37,10 @@ def calibration_bound(p: LineForecasts) -> float:
     return min(p.mass, p.rounding + line_means_cost(p))
 
 
-def class_calibration_bound(p: ClassForecasts) -> float:
-    """min(2M, Σδ + what the means cost)."""
-    return min(2 * p.mass, p.rounding + class_means_cost(p))
-
-
-CALIBRATION = (
+CALIBRATION: tuple[Result[Any], ...] = (
     Result(
         "calibration", "FKO25, Lemma 26; fullswap, Means",
         "l2 calibration error ≤ Σδ + what running means cost, for any outcomes", LineForecasts,
         calibration_bound,
-    ),
-    Result(
-        "calibration of classes", "FKO25, Lemma 26; fullswap, Means",
-        "l2 calibration error of vectors ≤ Σδ + what running means cost, for any outcomes",
-        ClassForecasts, class_calibration_bound,
     ),
 )  # fmt: skip

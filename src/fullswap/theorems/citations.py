@@ -116,11 +116,6 @@ CITATIONS: dict[str, str] = {
         "Sequences Under General Loss Functions. IEEE Transactions on Information Theory 44, "
         "1998."
     ),
-    "M72": (
-        "Orin H. Merrill. Applications and Extensions of an Algorithm that Computes Fixed Points "
-        "of Certain Upper Semi-continuous Point to Set Mappings. Thesis, University of Michigan, "
-        "1972."
-    ),
     "P99": (
         "John C. Platt. Probabilistic Outputs for Support Vector Machines and Comparisons to "
         "Regularized Likelihood Methods. Advances in Large Margin Classifiers, MIT Press, 1999."

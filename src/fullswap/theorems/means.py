@@ -56,10 +56,6 @@ every price p > 0: a number near Σ h⁺/M is close to the best.
 *Late outcomes.* While b others wait at a point, each update moves their recommendation by
 g·|y − q|/m', which costs each of them at most 2g·|y − q|/m'. By Cauchy's inequality, (1) again, and
 Σ g/m' ≤ ln(1 + G), all of that is at most b·√((Rt(G) + 1)·ln(1 + G)).                      (6)
-
-*K classes*, start at the centre: the same with h(q) = 1 − ‖q‖² ≤ 1 − 1/K gives
-(1 − 1/K)·Rt(G) for whole outcomes and (1 − 1/K)·(Rt(G) + ¼) for any scales; late outcomes cost
-b·√(8(1 − 1/K)·Rt(G)·ln(1 + G)) at most.                                                   (7)
 """
 
 from __future__ import annotations
@@ -101,18 +97,6 @@ class LineForecasts:
     coarser: tuple[tuple[Vector, float], ...] = ()
 
 
-@dataclass(frozen=True)
-class ClassForecasts:
-    """Events of K classes of total mass M, on a grid of ``size`` points of the simplex."""
-
-    classes: int
-    size: int
-    mass: float
-    rounding: float = 0.0
-    whole: bool = False
-    waiting: int = 0
-
-
 def line_means_cost(p: LineForecasts) -> float:
     """What all points cost beyond rounding: (4), or the smaller of (3) and (5), and (6).
 
@@ -137,22 +121,6 @@ def line_means_cost(p: LineForecasts) -> float:
 def late_cost(mass: float, waiting: int) -> float:
     """b·√((Rt(G) + 1)·ln(1 + G)) of one point, (6)."""
     return waiting * math.sqrt((regret_sum(mass) + 1) * math.log1p(mass))
-
-
-def class_means_cost(p: ClassForecasts) -> float:
-    """What all points cost beyond rounding, (7).
-
-    Examples
-    --------
-    >>> round(class_means_cost(ClassForecasts(3, 66, 10_000, whole=True)), 1)
-    264.9
-    """
-    if p.mass <= 0:
-        return 0.0
-    each, spread = p.mass / p.size, 1 - 1 / p.classes
-    own = regret_sum(each) + (0.0 if p.whole and not p.waiting else 0.25)
-    late = p.waiting * math.sqrt(8 * spread * regret_sum(each) * math.log1p(each))
-    return p.size * (spread * own + late)
 
 
 Shape = tuple[Vector, Vector, Vector, Vector]
@@ -274,10 +242,5 @@ MEANS = (
         "means on a line", "fullswap, Means",
         "what running means at grid points cost beyond rounding, for any outcomes",
         LineForecasts, line_means_cost,
-    ),
-    Result(
-        "means of classes", "fullswap, Means",
-        "the same for means of several classes that start at the centre",
-        ClassForecasts, class_means_cost,
     ),
 )  # fmt: skip

@@ -17,10 +17,10 @@ after the fact, bounds the calibration error whatever the delay of outcomes.
 
 **Merging.** A sub-learner that merges experts by the aggregating rule loses at most ln(1/π_m)/η
 more than expert m of prior weight π_m, for any scales g in [0, 1]: a loss that is η-mixable stays
-so when scaled, since E[exp(−ηgℓ)] ≤ E[exp(−ηℓ)]^g. The squared loss has η = 2 on [0, 1] [HKW98]
-and η = 1 on the simplex [VZ09]; with D² the largest loss, 1/η = D²/2. Several forecasts i of one
-event, of scales g_i with Σg_i ≤ 1, all made before its outcome is learnt, cost no more than one, as
-E_w[Π exp(−ηg_iℓ_i)] ≤ Π E_w[exp(−ηℓ_i)]^g_i by Hölder's inequality.
+so when scaled, since E[exp(−ηgℓ)] ≤ E[exp(−ηℓ)]^g. The squared loss has η = 2 on [0, 1] [HKW98],
+and η = 1 on the simplex [VZ09]. Several forecasts i of one event, of scales g_i with Σg_i ≤ 1, all
+made before its outcome is learnt, cost no more than one, as E_w[Π exp(−ηg_iℓ_i)] ≤
+Π E_w[exp(−ηℓ_i)]^g_i by Hölder's inequality.
 
 **The mean of a point.** With one imagined outcome at s itself, μ = (Σg·y + s)/(G + 1). Take an
 outcome of scale g ≤ 1; m = 1 + G before and m' = m + g after, q and q' the means before and after,
@@ -36,10 +36,8 @@ is no less than 0, r ≤ (g/m)h(q) + (1 + g/m)(h(q') − h(q)) = (g/m)h(q') + h(
 because h ≤ ¼ and Σg/m ≤ Σg/max(1, G') ≤ Rt(G). The regret against the mean outcome ȳ is exactly
 Σr + (ȳ − s)² − m_T(q_T − ȳ)² = Σr + (q_T − s)(ȳ − s), where q_T lies between s and ȳ; with e = q_T
 − s the last terms are e(1 − 2s + ȳ − s) − e², at most c_s = (2 − 3·min(s, 1 − s))²/4. Together
-¼·Rt(G) + c_s. On the simplex the same lines hold with h(q) = 1 − ‖q‖² ≤ 1 − 1/K, and the regret is
-at most (1 − 1/K)·Rt(G) + c_s with c_s the largest βA + β(1 − β)B = (A + B)²/4B, where B = 1 −
-2·min s + ‖s‖² is the squared distance to the farthest corner and A = 2(‖s‖² − min s). Outcomes of
-one event at one point, whose scales sum to at most 1, are one step with the sum of the scales.
+¼·Rt(G) + c_s. Outcomes of one event at one point, whose scales sum to at most 1, are one step with
+the sum of the scales.
 
 **Changing experts.** After an event of scale g a share g/(M + 1) of all weight is dealt out anew by
 the prior, M the mass so far with this event: the best expert may change. Π(1 − g_t/(M_t + 1)) =
@@ -53,7 +51,7 @@ With sample weights the number of events becomes the mass Σ w/max_weight, and t
 be multiplied by max_weight.
 
 Symbols: n points · π_μ prior of the mean at each point, the rest is the shared advice's · spread =
-Σ_s c_s · variance: ¼, or 1 − 1/K.
+Σ_s c_s.
 """
 
 from __future__ import annotations
@@ -80,8 +78,6 @@ class Recalibration:
     points: int
     rounding: float
     spread: float
-    squared_diameter: float = 1.0
-    variance: float = 0.25
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,6 @@ class Excess:
     points: int
     rounding: float
     prior: float
-    squared_diameter: float = 1.0
     parts: bool = False
     own_prior: float = OWN_PRIOR
     """π_μ; in groups all that is not the advice's."""
@@ -101,9 +96,9 @@ class Excess:
 
 
 def recalibration_bound(p: Recalibration) -> float:
-    """Σδ + Σ_s[ln(1/π_μ)/η + c_s] + n·variance·Rt(M/n), at most D²·M.
+    """Σδ + Σ_s[ln(1/π_μ)/η + c_s] + n·¼·Rt(M/n), at most M.
 
-    Rt is concave, so equal masses at all points are the worst case; 1/η = D²/2.
+    Rt is concave, so equal masses at all points are the worst case; 1/η = ½.
 
     Examples
     --------
@@ -112,18 +107,17 @@ def recalibration_bound(p: Recalibration) -> float:
     >>> round(recalibration_bound(Recalibration(10_000, 21, 10_000 / 1600, spread)), 1)
     77.8
     """
-    return min(p.squared_diameter * p.mass, recalibration_total(p))
+    return min(p.mass, recalibration_total(p))
 
 
 def recalibration_total(p: Recalibration) -> float:
-    """The same, which may exceed the trivial D²·M."""
-    own = p.squared_diameter / 2 * math.log(1 / OWN_PRIOR)
-    own += p.variance * regret_sum(p.mass / p.points)
+    """The same, which may exceed the trivial M."""
+    own = math.log(1 / OWN_PRIOR) / 2 + regret_sum(p.mass / p.points) / 4
     return p.rounding + p.spread + p.points * own
 
 
 def excess_bound(p: Excess) -> float:
-    """Σδ + n·ln(1/(1 − π_μ))/η + ln((1 + M)/prior)/η, at most D²·M.
+    """Σδ + n·ln(1/(1 − π_μ))/η + ln((1 + M)/prior)/η, at most M.
 
     Rounding; at each point, the advice against the own mean; in the advice, the expert against the
     others; and the price of letting the best expert change, Π_t (1 − g/(M_t + 1)) = 1/(M + 1).
@@ -133,12 +127,11 @@ def excess_bound(p: Excess) -> float:
     >>> round(excess_bound(Excess(10_000, 21, 10_000 / 1600, 0.5)), 1)
     12.3
     """
-    d = p.squared_diameter
-    kept = min(d * p.mass, p.points * d / 2 * math.log(1 / (1 - p.own_prior)))
+    kept = min(p.mass, p.points / 2 * math.log(1 / (1 - p.own_prior)))
     advice = math.log((1 + p.mass) / p.prior)
     if p.parts:
         advice += IN_PARTS * regret_sum(p.mass)
-    return min(d * p.mass, p.rounding + kept + p.trust + d / 2 * advice)
+    return min(p.mass, p.rounding + kept + p.trust + advice / 2)
 
 
 RECALIBRATION = (
