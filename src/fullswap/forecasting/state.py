@@ -15,8 +15,7 @@ from fullswap.base.protocols import Vector
 from fullswap.forecasting.contexts import Labels
 from fullswap.forecasting.groups import GroupNames
 from fullswap.forecasting.inputs import labels_of
-from fullswap.kernels.columns import HEAD, LEARNT, LEVEL, NEXT_ID, ROUNDS
-from fullswap.online.codec import VERSION
+from fullswap.kernels.columns import HEAD, LEARNT, LEVEL, NEXT_ID, ROUNDS, VERSION
 from fullswap.online.kinds import kind_of
 from fullswap.online.spec import Spec
 from fullswap.online.tickets import Forecast

@@ -16,7 +16,7 @@ from fullswap.forecasting.base import OnlineForecaster
 from fullswap.forecasting.contexts import context_of
 from fullswap.forecasting.groups import contexts_in_groups
 from fullswap.inputs.memberships import Memberships
-from fullswap.online.codec import VERSION as STATE
+from fullswap.kernels.columns import VERSION as STATE
 from fullswap.online.desk import Desk, Made, Tickets
 from fullswap.online.rows import Rows
 from fullswap.service.messages import Issued, SpecBody

@@ -18,7 +18,7 @@ from fullswap.forecasting.base import OnlineForecaster
 from fullswap.integrations.spark.plan import Held, Waiting
 from fullswap.integrations.spark.streams import Streams
 from fullswap.kernels.columns import LEVEL, NEXT_ID
-from fullswap.online.codec import VERSION as ROW_VERSION
+from fullswap.kernels.columns import VERSION as ROW_VERSION
 from fullswap.online.kind import MOST_IDS, Kind
 from fullswap.online.rows import Rows
 from fullswap.online.tickets import Forecast
