@@ -200,7 +200,7 @@ def test_noise_is_what_calibrated_forecasts_show_by_chance():
     [
         Forecaster(50), Forecaster(), Forecaster(50, step=0.25),
         MulticlassForecaster(3, 50), Recalibrator(), Recalibrator(models=2),
-        MulticlassForecaster(9), MulticlassForecaster(9, 50, drawn=True), Recalibrator(classes=9),
+        MulticlassForecaster(9), MulticlassForecaster(9, 50), Recalibrator(classes=9),
     ],
 )  # fmt: skip
 def test_before_the_first_outcome(forecaster):

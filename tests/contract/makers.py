@@ -35,7 +35,7 @@ class Maker:
     @property
     def drawn(self):
         """Whether a seed matters: all but vectors that are issued as they are."""
-        return self.classes == 2 or self.arguments.get("drawn", False)
+        return self.classes == 2
 
     @property
     def vector(self):
@@ -132,7 +132,6 @@ MAKERS = {
     "3 classes": Maker(MulticlassForecaster, {"classes": 3, "horizon": 300}, 3),
     "3 classes, anytime": Maker(MulticlassForecaster, {"classes": 3}, 3),
     "12 classes": Maker(MulticlassForecaster, {"classes": 12, "max_weight": 2.0}, 12),
-    "12 classes, drawn": Maker(MulticlassForecaster, {"classes": 12, "drawn": True}, 12),
     "recalibrator": Maker(Recalibrator, {}, models=1),
     "recalibrator, growing": Maker(Recalibrator, {"step": None}, models=1),
     "recalibrator, horizon": Maker(Recalibrator, {"step": None, "horizon": 500}, models=1),
@@ -151,9 +150,7 @@ MAKERS = {
 ON_GRIDS = {name: maker for name, maker in MAKERS.items() if maker.classes == 2}
 """Those whose forecasts are distributions over grid points, which learn alone."""
 CERTAIN = {
-    name: maker
-    for name, maker in MAKERS.items()
-    if maker.cls is Forecaster or not (maker.classes <= 8 or maker.drawn)
+    name: maker for name, maker in MAKERS.items() if maker.cls is Forecaster or maker.classes > 2
 }
 """Those whose guarantees hold in every run, with feedback "distribution" where one may choose."""
 

@@ -14,7 +14,6 @@ RECALIBRATORS = {
     "in steps": (lambda: Recalibrator(0.1, seed=1), 2, 1),
     "many classes": (lambda: Recalibrator(classes=11, seed=1), 11, 1),
     "many classes and models": (lambda: Recalibrator(classes=9, models=2, seed=1), 9, 2),
-    "many classes, drawn": (lambda: Recalibrator(classes=9, drawn=True, seed=1), 9, 1),
 }
 
 

@@ -29,18 +29,6 @@ def measured_errors(nodes, vectors, outcomes, declared, scales):
     return _squares(mass.sum(axis=0), error.sum(axis=0)), _squares(mass[0], error[0])
 
 
-def drawn_errors(nodes, issued, outcomes, declared):
-    """The same where every class was issued on its grid."""
-    size, classes = len(nodes), issued.shape[1]
-    mass, error = np.zeros((2, classes, size)), np.zeros((2, classes, size))
-    for p, y, top in zip(issued, outcomes, declared, strict=True):
-        for k in range(classes):
-            part, i = 0 if k == top else 1, int(np.abs(nodes - p[k]).argmin())
-            mass[part, k, i] += 1
-            error[part, k, i] += y[k] - p[k]
-    return _squares(mass.sum(axis=0), error.sum(axis=0)), _squares(mass[0], error[0])
-
-
 def _squares(mass, error):
     held = mass > 0
     return float((error[held] ** 2 / mass[held]).sum())
@@ -51,14 +39,14 @@ class SlowClasswise:
 
     own, every, part = 0.25, 0.5, 0.25
 
-    def __init__(self, classes, nodes, drawn):
+    def __init__(self, classes, nodes):
         n = len(nodes)
-        self.nodes, self.drawn, self.mass = nodes, drawn, 0.0
+        self.nodes, self.mass = nodes, 0.0
         self.trust = np.full(classes, 1 - self.own)
         self.shares = np.tile([self.every, self.part, self.part], (classes, n, 1))
         self.weight, self.error = np.zeros((classes, n, 2)), np.zeros((classes, n, 2))
         inner = np.concatenate(([0.0], nodes, [1.0]))
-        self.widths = np.ones(n) if drawn else 1 + inner[2:] - inner[:-2]
+        self.widths = 1 + inner[2:] - inner[:-2]
 
     def means(self, k, i, part):
         """Mean errors of a bin: over all events, and over one part of them."""
@@ -80,14 +68,10 @@ class SlowClasswise:
             for k in range(len(advice))
         ])  # fmt: skip
 
-    def learn(self, x, issued, advice, declared, y, g):
+    def learn(self, x, advice, declared, y, g):
         for k in range(len(y)):
             part, own_loss = int(k != declared), 0.0
-            if self.drawn:
-                weights = (self.nodes == issued[k]).astype(float)
-                r = y[k] - issued[k]
-            else:
-                weights, r = hat_weights(self.nodes, x[k]), y[k] - x[k]
+            weights, r = hat_weights(self.nodes, x[k]), y[k] - x[k]
             for i in np.flatnonzero(weights):
                 own_loss += weights[i] * (self.own_offset(k, i, part) - r) ** 2
                 self._learn_bin(k, i, part, g * weights[i], r)

@@ -1,7 +1,5 @@
 """Many classes: the kernel against slow code, and what is certified against what is measured."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +13,6 @@ from fullswap.theorems import LEDGER
 from fullswap.theorems.classwise import Classwise, ClasswiseExcess, most_logs
 from naive.classwise import (
     SlowClasswise,
-    drawn_errors,
     hat_weights,
     measured_errors,
     merged,
@@ -25,10 +22,10 @@ from naive.classwise import (
 seeds = st.integers(0, 10_000)
 
 
-def made(classes, models=0, drawn=False, seed=1, **more):
+def made(classes, models=0, seed=1, **more):
     if models:
-        return Recalibrator(classes=classes, models=models, drawn=drawn, seed=seed, **more)
-    return MulticlassForecaster(classes, drawn=drawn, seed=seed, **more)
+        return Recalibrator(classes=classes, models=models, seed=seed, **more)
+    return MulticlassForecaster(classes, seed=seed, **more)
 
 
 def kind_and_row(forecaster):
@@ -38,14 +35,12 @@ def kind_and_row(forecaster):
 # --- the kernel -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("classes", "models", "drawn"), [(3, 0, False), (5, 1, False), (4, 0, True), (3, 2, True)]
-)
-def test_the_kernel_is_the_slow_code(classes, models, drawn):
+@pytest.mark.parametrize(("classes", "models"), [(3, 0), (5, 1), (4, 0), (3, 2)])
+def test_the_kernel_is_the_slow_code(classes, models):
     rng = np.random.default_rng(classes)
-    forecaster = made(classes, models, drawn)
+    forecaster = made(classes, models)
     kind, row = kind_and_row(forecaster)
-    slow = SlowClasswise(classes, kind.nodes, drawn)
+    slow = SlowClasswise(classes, kind.nodes)
     for _ in range(150):
         said = rng.dirichlet(np.ones(classes), models)
         forecast = forecaster.predict(*([said[0] if models == 1 else said] if models else ()))
@@ -63,7 +58,7 @@ def test_the_kernel_is_the_slow_code(classes, models, drawn):
         g = rng.choice([1.0, 0.5, 0.0, 0.25])
         forecaster.update(y, weight=float(g))
         if g > 0:
-            slow.learn(x, forecast.issued, advice, forecast.declared, y, g)
+            slow.learn(x, advice, forecast.declared, y, g)
     bins = kind.bins(row)
     np.testing.assert_allclose(bins[[classwise.TOP_WEIGHT, classwise.REST_WEIGHT]],
                                slow.weight.transpose(2, 0, 1), atol=1e-9)  # fmt: skip
@@ -129,41 +124,6 @@ def test_many_entries_are_projected_as_few(values):
     project_many(one)
     project_few(other)
     np.testing.assert_allclose(one, other, atol=1e-12)
-
-
-@given(seeds, st.integers(2, 30), st.integers(2, 12), st.integers(0, 2**53 - 1))
-def test_rounding_goes_to_neighbours_and_keeps_the_sum_of_upper_shares(seed, classes, cells, drawn):
-    x, nodes = (
-        np.random.default_rng(seed).dirichlet(np.ones(classes)),
-        Lattice("classes", cells).nodes,
-    )
-    found = np.zeros(classes, np.int64)
-    classwise.round_all(nodes, x, drawn, found)
-    low = np.minimum(np.searchsorted(nodes, x, side="right") - 1, cells - 1)
-    up = found - low
-    assert set(up.tolist()) <= {0, 1}
-    shares = (x - nodes[low]) / (nodes[low + 1] - nodes[low])
-    assert abs(up.sum() - shares.sum()) <= 1 + 1e-9
-
-
-def test_every_class_is_rounded_with_the_right_mean():
-    x, nodes = np.array([0.5, 0.21, 0.29 - 1e-3, 1e-3]), Lattice("classes", 7).nodes
-    total, found, draws = np.zeros(4), np.zeros(4, np.int64), 4000
-    for k in range(draws):
-        classwise.round_all(nodes, x, int((k + 0.5) / draws * 2**53), found)
-        total += nodes[found]
-    np.testing.assert_allclose(total / draws, x, atol=1e-3)
-
-
-# --- Lemma: rounding on this grid -----------------------------------------------------------------
-
-
-@given(st.integers(1, 64), st.floats(0, 1))
-def test_rounding_costs_at_most_a_share_of_the_variance(cells, x):
-    nodes = Lattice("classes", cells).nodes
-    i = min(int(np.searchsorted(nodes, x, side="right")) - 1, cells - 1)
-    most = math.sin(math.pi / 2 / cells) ** 2 * x * (1 - x)
-    assert (x - nodes[i]) * (nodes[i + 1] - x) <= most + 1e-12
 
 
 # --- certificates ---------------------------------------------------------------------------------
@@ -262,51 +222,6 @@ def test_the_skill_of_a_model_is_kept(player):
     assert forecaster.certificates()[2].measured < 40
 
 
-@pytest.mark.theorem("classwise calibration")
-@pytest.mark.theorem("top-label calibration")
-@pytest.mark.parametrize("player", ["random", "greedy", "least", "turns"])
-def test_drawn_vectors_are_within_their_certificates_on_average(player):
-    seeds, classes, events = 40, 4, 250
-    totals = np.zeros((5, seeds))
-    for seed in range(seeds):
-        forecaster = made(classes, drawn=True, seed=seed)
-        rng = np.random.default_rng(seed)
-        issued, outcomes, declared = [], [], []
-        for t in range(events):
-            forecast = forecaster.predict()
-            y = outcome_of(player, rng, forecast.mean, t)
-            forecaster.update(y)
-            issued.append(forecast.issued)
-            outcomes.append(y)
-            declared.append(forecast.declared)
-        kind, _ = kind_and_row(forecaster)
-        found = drawn_errors(kind.nodes, np.array(issued), np.array(outcomes), declared)
-        first, second, *_ = forecaster.certificates()
-        assert (first.measured, second.measured) == pytest.approx(found, abs=1e-9)
-        totals[:, seed] = *found, first.after_the_fact, second.after_the_fact, first.guaranteed
-    whole, top, after, after_top, known = totals
-    for measured, bound in ((whole, after), (top, after_top)):  # the first often with equality
-        noise = (bound - measured).std() / math.sqrt(seeds)
-        assert measured.mean() <= bound.mean() + 3 * noise
-    assert whole.mean() <= known.mean()
-
-
-@pytest.mark.theorem("classwise calibration")
-@pytest.mark.parametrize("events", [1, 3])
-def test_what_is_known_of_draws_after_the_fact_is_not_cut_off_in_single_runs(events):
-    """Exact but for chance with few events, where a limit in each run would show at once."""
-    seeds, over = 400, []
-    for seed in range(seeds):
-        forecaster = made(9, 1, drawn=True, seed=seed)
-        for _ in range(events):
-            forecaster.predict(np.full(9, 1 / 9))
-            forecaster.update(0)
-        over.append([c.measured - c.after_the_fact for c in forecaster.certificates()])
-        type(forecaster).from_json(forecaster.to_json())
-    noise = np.std(over, axis=0) / math.sqrt(seeds)
-    assert (np.mean(over, axis=0) <= 3 * noise + 1e-12).all()
-
-
 def test_bounds_grow_with_what_they_count():
     nodes = tuple(Lattice("classes", 10).nodes.tolist())
     whole, top = LEDGER["classwise calibration"], LEDGER["top-label calibration"]
@@ -353,7 +268,7 @@ def test_one_class_always(classes):
 
 
 def test_a_run_says_all_that_single_forecasts_say():
-    one, other = made(11, drawn=True), made(11, drawn=True)
+    one, other = made(11), made(11)
     outcomes = np.random.default_rng(0).integers(0, 11, 60)
     run = one.run(outcomes)
     for t, y in enumerate(outcomes.tolist()):
@@ -362,7 +277,6 @@ def test_a_run_says_all_that_single_forecasts_say():
         np.testing.assert_array_equal(forecast.mean, run.mean[t])
         np.testing.assert_array_equal(forecast.issued, run.issued[t])
         np.testing.assert_array_equal(forecast.points, run.mean[t : t + 1])
-        assert set(forecast.issued) <= set(one._stream.kind.nodes)
         other.update(y)
     frame = run.to_frame()
     assert frame["declared"].tolist() == run.declared.tolist()
@@ -386,16 +300,12 @@ def test_what_is_chosen_is_said():
     assert (
         "9 classes are vectors of sum 1" in text and "Not guaranteed: calibration of whole" in text
     )
-    assert "drawn=True" in text and "drawn=True" not in made(9, drawn=True).explain()
-    assert "in 11 soft bins of every class" in text
-    hard = made(9, drawn=True).explain()
-    assert "values of every class" in hard and "soft bins" not in hard and "hard bins" in hard
-    for drawn in (False, True):  # there is no step
-        forecaster = made(9, 1, drawn)
-        forecaster.predict(np.full(9, 1 / 9))
-        forecaster.update(0)
-        for certificate in forecaster.certificates():
-            assert "a useful one needs more events." in str(certificate)
+    assert "in 11 soft bins of every class" in text and "hard bins" in text
+    forecaster = made(9, 1)  # there is no step
+    forecaster.predict(np.full(9, 1 / 9))
+    forecaster.update(0)
+    for certificate in forecaster.certificates():
+        assert "a useful one needs more events." in str(certificate)
     assert "Guaranteed for 200,000 events" in made(9, horizon=200_000).explain()
     assert made(9, 1).step is None
 
@@ -412,18 +322,9 @@ def test_events_forecast_twice_are_certified_after_the_fact():
     assert "No guarantee" in forecaster.explain()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"classes": 9, "step": 0.1}, "step must be None for more than two classes"),
-        ({"classes": 9, "drawn": 1}, "drawn must be"),
-    ],
-)
-def test_bad_settings_are_refused(arguments, message):
-    for forecaster in (Recalibrator, MulticlassForecaster):
-        if "step" not in arguments or forecaster is Recalibrator:
-            with pytest.raises(ValueError, match=message):
-                forecaster(**arguments)
+def test_vectors_have_no_step():
+    with pytest.raises(ValueError, match="step must be None for more than two classes"):
+        Recalibrator(0.1, classes=9)
 
 
 # --- a class more -------------------------------------------------------------------------------
@@ -445,12 +346,11 @@ def test_without_a_model_a_class_is_added_too():
 
 
 @pytest.mark.parametrize("models", [1, 2])
-@pytest.mark.parametrize("drawn", [False, True])
 @pytest.mark.theorem("classwise calibration")
-def test_a_forecast_that_waits_for_a_class_not_yet_known(models, drawn):
+def test_a_forecast_that_waits_for_a_class_not_yet_known(models):
     """All classes were expected too much, so the new one has the largest offset."""
     rng = np.random.default_rng(1)
-    forecaster = made(9, models, drawn)
+    forecaster = made(9, models)
 
     def said():
         p = rng.dirichlet(np.ones(9), models)
@@ -473,6 +373,6 @@ def test_a_forecast_that_waits_for_a_class_not_yet_known(models, drawn):
         assert grown.mean[9:].sum() == 0 and grown._play[6][classwise.GAP] > before + 1e-3
         assert not foreign.same_as(grown) and not grown.same_as(own)
         other.update(9, own)
-        for certificate in other.certificates() if not drawn else ():
+        for certificate in other.certificates():
             assert certificate.measured <= certificate.after_the_fact + 1e-9
         type(forecaster).from_json(other.to_json())

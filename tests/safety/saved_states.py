@@ -26,7 +26,6 @@ MAKERS = {
     "groups, open": lambda: Forecaster(groups="open", seed=20, max_weight=2.0),
     "classwise, 3 classes": lambda: Recalibrator(classes=3, seed=17),
     "classwise": lambda: MulticlassForecaster(9, seed=19, max_weight=2.0),
-    "classwise, drawn": lambda: MulticlassForecaster(9, seed=20, drawn=True),
     "classwise, 2 models": lambda: Recalibrator(classes=9, models=2, seed=21),
 }  # fmt: skip
 

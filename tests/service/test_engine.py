@@ -26,7 +26,7 @@ SPECS = {
     "sparse": SpecBody(forecaster="forecaster", groups=["north", "south", "night"], horizon=500),
     "twins": SpecBody(models=2, groups=["north", "south", "night"]),
     "many": SpecBody(classes=[f"c{k}" for k in range(9)], models=2, monitor=5000),
-    "many, drawn": SpecBody(classes=12, drawn=True, max_weight=2.0),
+    "dozen": SpecBody(classes=12, max_weight=2.0),
 }
 GROUPED = ("places", "sparse", "twins")
 
@@ -59,7 +59,7 @@ def p_of(spec, rng):
         return None
     if spec == "many":
         return [dirichlet(9, rng), rng.choice([[None] * 9, dirichlet(9, rng)])]
-    if spec == "many, drawn":
+    if spec == "dozen":
         return dirichlet(12, rng)
     if spec == "three":
         share = rng.random()
@@ -84,7 +84,7 @@ def outcome_of(spec, rng):
         return rng.choice(["home", "tie", "away"])
     if spec == "many":
         return rng.choice([f"c{rng.randrange(9)}", dirichlet(9, rng)])
-    return rng.randrange({"bare": 3, "many, drawn": 12}.get(spec, 2))
+    return rng.randrange({"bare": 3, "dozen": 12}.get(spec, 2))
 
 
 class Mirror:
@@ -160,7 +160,7 @@ def play(service, mirror, rng, turns):
         for name, item in due:
             spec = item.stream.split("/")[0]
             own = {"event": item.event, "stream": item.stream} if item.event else {"id": name}
-            weight = rng.choice([1.0, 0.5]) if spec in ("pair", "many, drawn") else 1.0
+            weight = rng.choice([1.0, 0.5]) if spec in ("pair", "dozen") else 1.0
             reports.append(OutcomeItem(outcome_of(spec, rng), **own, weight=weight))
         for (name, _), item, answer in zip(
             due, reports, service.outcomes(reports).result(), strict=True
@@ -324,10 +324,10 @@ def test_limits_of_streams_and_of_what_waits(folder):
 def test_with_many_classes_fewer_forecasts_wait(folder):
     service = opened(folder, pending=5, numbers=30)
     items = [ForecastItem(spec, spec, p=p_of(spec, random.Random(1)))
-             for spec in ("default", "bare", "many, drawn") for _ in range(7)]  # fmt: skip
+             for spec in ("default", "bare", "dozen") for _ in range(7)]  # fmt: skip
     taken = [item.stream for item, answer in zip(items, service.forecasts(items).result(),
              strict=True) if isinstance(answer, Issued)]  # fmt: skip
-    assert [taken.count(spec) for spec in ("default", "bare", "many, drawn")] == [5, 5, 2]
+    assert [taken.count(spec) for spec in ("default", "bare", "dozen")] == [5, 5, 2]
     service.close()
 
 
@@ -362,11 +362,10 @@ def test_specs_never_change(folder):
         service.ask(lambda e: e.put_spec("mine", SpecBody())).result()
     alone = {"forecaster": "forecaster", "classes": 3}
     others = {"step": 0.3}, {"classes": 1001}, {"models": 0}, {"tolerance": 2}, {"monitor": 0.5}
-    many = {"classes": 9, "step": 0.1}, {"forecaster": "multiclass", "classes": 2}, {"drawn": True}
-    yes_or_no = ({"forecaster": "forecaster", "drawn": True},)
+    many = {"classes": 9, "step": 0.1}, {"forecaster": "multiclass", "classes": 2}
     groups = {"groups": "open"}, {"groups": []}, {"groups": ["a", "a"]}, {"groups": ["x" * 999]}
     classes = {"groups": ["a"], "classes": 3}, {"groups": ["a"], "forecaster": "multiclass"}
-    for bad in ({"forecaster": "oracle"}, alone, *others, *groups, *classes, *many, *yes_or_no):
+    for bad in ({"forecaster": "oracle"}, alone, *others, *groups, *classes, *many):
         with pytest.raises(ValueError):
             service.ask(lambda e, bad=bad: e.put_spec("bad", SpecBody(**bad))).result()
     service.forecasts([ForecastItem("a", "mine", p=0.5)]).result()

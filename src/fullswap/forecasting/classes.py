@@ -19,11 +19,6 @@ class OfClasses(OnlineForecaster):
         """Classes of an outcome."""
         return self.spec.classes
 
-    @property
-    def drawn(self) -> bool:
-        """Of several classes: whether each class is drawn on its grid."""
-        return self.spec.drawn
-
     def add_class(self, label: Any = None) -> None:
         """One more class, behind the others, where there are three or more.
 

@@ -170,21 +170,14 @@ def _classes_in_words(kind: Kind) -> str:
     """What many classes are forecast like, what is guaranteed of that and what is not."""
     spec = kind.spec
     bins = spec.levels[0].cells + 1
-    where = f"at {bins} values" if spec.drawn else f"in {bins} soft bins"
     lines = [
         f"Forecasts of {spec.classes:,} classes are vectors of sum 1, calibrated class by class "
-        f"and for their declared label, {where} of every class.",
+        f"and for their declared label, in {bins} soft bins of every class.",
         "Not guaranteed: calibration of whole vectors. Of many classes that takes more events than "
         "there are [FGMS25; P25].",
+        "Nor calibration on hard bins, against an adversary who sees a vector before its outcome "
+        "[O85].",
     ]
-    if spec.drawn:
-        lines[0] += " What is issued has every class rounded to its grid by a draw."
-        lines.append("So what is issued is calibrated on hard bins, and sums to 1 on average only.")
-    else:
-        lines.append(
-            "Nor calibration on hard bins, against somebody who sees a vector before its outcome "
-            "[O85]: that is what drawn=True is for."
-        )
     return "\n".join(lines)
 
 

@@ -33,9 +33,6 @@ class MulticlassForecaster(OfClasses, WithoutModels):
         Of the draws; None: fresh entropy of the system, so that nobody can foresee them.
     max_weight : float
         Largest weight of an event in ``update``.
-    drawn : bool
-        Whether what is issued is drawn, each class on its grid, which is safe on hard bins even
-        against somebody who sees every forecast.
 
     Examples
     --------
@@ -49,7 +46,7 @@ class MulticlassForecaster(OfClasses, WithoutModels):
     """
 
     _kinds = ("classwise",)
-    _settings = ("classes", "horizon", "max_weight", "drawn")
+    _settings = ("classes", "horizon", "max_weight")
 
     def __init__(
         self,
@@ -58,13 +55,10 @@ class MulticlassForecaster(OfClasses, WithoutModels):
         seed: Any = None,
         *,
         max_weight: float = 1.0,
-        drawn: bool = False,
     ) -> None:
         count, labels = labels_of(classes, 3, MOST_CLASSES, "; for two use Forecaster")
         events, most = checks.horizon(horizon), checks.number("max_weight", max_weight, above=0)
-        if not isinstance(drawn, bool):
-            checks.refuse("drawn", "be True or False", drawn)
-        self._start(classwise_spec(count, 0, events, drawn, most), seed, labels)
+        self._start(classwise_spec(count, 0, events, most), seed, labels)
 
     def _outcome(self, outcome: Any) -> Vector:
         return class_row(outcome, self.classes, self._labels)

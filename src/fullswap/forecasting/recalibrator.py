@@ -64,9 +64,6 @@ class Recalibrator(OfClasses):
     groups : sequence of names, "open" or None
         Groups of events, in each of which forecasts are to be calibrated: every event may belong to
         several. ``"open"``: any name becomes a group when it is first met. Yes-or-no events only.
-    drawn : bool
-        Of three or more classes: whether what is issued is drawn, each class on its grid, which is
-        safe on hard bins even against somebody who sees every forecast.
 
     Examples
     --------
@@ -79,7 +76,7 @@ class Recalibrator(OfClasses):
     """
 
     _kinds = ("experts", "groups", "classwise")
-    _settings = ("step", "classes", "models", "horizon", "max_weight", "drawn")
+    _settings = ("step", "classes", "models", "horizon", "max_weight")
 
     def __init__(
         self,
@@ -91,7 +88,6 @@ class Recalibrator(OfClasses):
         seed: Any = None,
         max_weight: float = 1.0,
         groups: Any = None,
-        drawn: bool = False,
     ) -> None:
         count, labels = labels_of(classes, 2, MOST_CLASSES)
         names = GroupNames.of(groups)
@@ -100,13 +96,11 @@ class Recalibrator(OfClasses):
         steps = None if step is None else steps_of(step)
         if names is not None and count != 2:
             checks.refuse("groups", "be None for more than two classes", groups)
-        if not isinstance(drawn, bool) or (drawn and count == 2):
-            checks.refuse("drawn", "be False, or True for more than two classes", drawn)
         if count > 2:
             if steps is not None:
                 rule = "be None for more than two classes: their vectors are on no grid"
                 checks.refuse("step", rule, step)
-            spec = classwise_spec(count, many, events, drawn, most)
+            spec = classwise_spec(count, many, events, most)
         elif names is not None:
             spec = groups_spec(steps, many, events, "realised", most, names.room, names.open)
         else:

@@ -15,10 +15,6 @@ by exp(−η·loss) with the squared loss of recommendations, x_k + m_ki and A_k
 step a share g/((1 + M')(2 + M)) of all weight is dealt out anew by the prior, M and M' the mass
 before and after it: no expert is ever lost, and Π(1 − share) ≥ ½.
 
-Drawn: x_k is rounded to one of its neighbours with the right mean, all classes by one number u:
-class k goes up if a whole number lies between the sums of the upper weights of the classes before
-it and with it, plus u. Only that bin learns, and its errors are y_k − s_i.
-
 Symbols: K classes · J models · nodes s (n,) · rates (n,): η of a bin; the last of ``rates`` (n + 1)
 is that of a class · priors (3,): weights of the bins of a class, of the mean over all events, of
 that over a part of them · ticket = (x (K,), low (K,), high (K,): offsets of both bins, said (J, K),
@@ -42,11 +38,10 @@ from fullswap.kernels.compiling import kernel
 from fullswap.kernels.events import count_event
 from fullswap.kernels.logistic import likeliest
 from fullswap.kernels.loop import cell_of
-from fullswap.kernels.philox import UNIT
 
 ADVICE_LOSS, PLAYED_LOSS, GAPS, PAID = range(4)
-"""Totals: Σg·‖A − y‖² · Σg·‖forecast − y‖² · Σg·ρ, ρ twice the gap of the solver · Σg·(δ + Σw(F² −
-2Fr)): what is known of the error beyond what is measured, never below 0 unless drawn."""
+"""Totals: Σg·‖A − y‖² · Σg·‖forecast − y‖² · Σg·ρ, ρ twice the gap of the solver · Σg·(ρ + Σw(F² −
+2Fr)): what is known of the error beyond what is measured, never below 0."""
 TOTALS = 4
 OWN, TRUST = range(2)
 """Columns of a class, before its bins: weights of its bins and of the advice."""
@@ -148,17 +143,6 @@ def upper_share(s, i, x):
     return min(max((x - s[i]) / (s[i + 1] - s[i]), 0.0), 1.0)
 
 
-@kernel(error_model="numpy")
-def round_all(s, x, drawn, nodes):
-    """Write the node to which each class is rounded by the number `drawn`, in units of 2^−53."""
-    total = drawn * UNIT
-    for k in range(x.shape[0]):
-        i = cell_of(s, x[k])
-        after = total + upper_share(s, i, x[k])
-        nodes[k] = i + (1 if np.floor(after) > np.floor(total) else 0)
-        total = after
-
-
 @kernel(error_model="numpy", forceinline=True)
 def _learn_bin(bins, nodes, i, g, r, chance, declared, rate, priors):
     """Feed an error r of scale g to bin i; what it recommended."""
@@ -197,9 +181,8 @@ def _learn_class(columns, own_loss, advice_loss, g, mass, rate, prior):
 
 @kernel(error_model="numpy")
 def classwise_learn(
-    s, row, base, inputs, prior, priors, rates, delta, systematic, memo, chance, nodes_drawn,
-    ticket, fresh, drawn, g, y, number,
-):  # fmt: skip
+    s, row, base, inputs, prior, priors, rates, memo, chance, ticket, fresh, g, y, number
+):
     """Feed the outcome y (K,) of one forecast; offsets are charged as they were at the forecast.
 
     ``fresh``: the memo is that of this forecast, and nothing was learnt since.
@@ -216,8 +199,6 @@ def classwise_learn(
         # at once this is what the forecast saw, to the last bit; later, what is known by now
         if not fresh:
             advise(mix, beliefs, said, memo)
-        if systematic:
-            round_all(s, x, drawn, nodes_drawn)
         declared = int(marks[DECLARED])
         paid, played = marks[GAP], 0.0
         whole_rate = crowd * rates[nodes]
@@ -230,32 +211,19 @@ def classwise_learn(
             top = k == declared
             mean = lower * low[k] + upper * high[k]
             own_loss = 0.0
-            if systematic:
-                # δ = ρ − Σ_k[2·cov(F, s) + mean of F²]
-                spread = lower * upper * (high[k] - low[k])
-                paid -= 2.0 * spread * (s[i + 1] - s[i])
-                paid -= lower * low[k] * low[k] + upper * high[k] * high[k]
-                node = nodes_drawn[k]
-                offset = high[k] if node > i else low[k]
-                r = y[k] - s[node]
-                paid += offset * offset - 2.0 * offset * r
-                own = s[node] * (1.0 - s[node])
-                merged = _learn_bin(bins, nodes, node, g, r, own, top, crowd * rates[node], priors)
-                own_loss = (merged - r) * (merged - r)
-            else:
-                r = y[k] - x[k]
-                paid -= 2.0 * mean * r
-                own = x[k] * (1.0 - x[k])
-                if lower > 0.0:
-                    merged = _learn_bin(
-                        bins, nodes, i, g * lower, r, own, top, crowd * rates[i], priors
-                    )
-                    own_loss += lower * (merged - r) * (merged - r)
-                if upper > 0.0:
-                    merged = _learn_bin(
-                        bins, nodes, i + 1, g * upper, r, own, top, crowd * rates[i + 1], priors
-                    )
-                    own_loss += upper * (merged - r) * (merged - r)
+            r = y[k] - x[k]
+            paid -= 2.0 * mean * r
+            own = x[k] * (1.0 - x[k])
+            if lower > 0.0:
+                merged = _learn_bin(
+                    bins, nodes, i, g * lower, r, own, top, crowd * rates[i], priors
+                )
+                own_loss += lower * (merged - r) * (merged - r)
+            if upper > 0.0:
+                merged = _learn_bin(
+                    bins, nodes, i + 1, g * upper, r, own, top, crowd * rates[i + 1], priors
+                )
+                own_loss += upper * (merged - r) * (merged - r)
             played += r * r
             advice_loss = (memo[0, k] - y[k]) * (memo[0, k] - y[k])
             _learn_class(columns, own_loss, advice_loss, g, mass, whole_rate, priors[0])
@@ -263,14 +231,13 @@ def classwise_learn(
         totals[GAPS] += g * marks[GAP]
         totals[PAID] += g * paid
         learn_advice(totals, mix, beliefs, prior, said, memo, g, crowd, mass + g, y, chance)
-    count_event(row, g, square, delta, number)
+    count_event(row, g, square, 0.0, number)
 
 
 ClasswiseSpec = events.spec_type(
     "ClasswiseSpec",
     __name__,
     "realised",  # False: a support is one point, the vector, at which every class learns
-    "systematic",
     "nodes",
     "inputs",
     "prior",
@@ -280,7 +247,6 @@ ClasswiseSpec = events.spec_type(
     "rough",
     "room",
     "chance",
-    "nodes_drawn",
     "members",
     "shares",
     "fresh",  # (1,): 1 where the memo is that of the ticket, until something is learnt
@@ -314,25 +280,15 @@ def _forecast(spec, points, row, level, contexts, t):
 @events.implements(events.learn, ClasswiseSpec)
 def _learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
     classwise_learn(
-        spec.nodes, row, spec.base, spec.inputs, spec.prior, spec.priors, spec.rates,
-        spec.delta[level], spec.systematic, spec.memo, spec.chance, spec.nodes_drawn, spec.ticket,
-        spec.fresh[0] == 1, drawn, g, outcomes[t], number,
+        spec.nodes, row, spec.base, spec.inputs, spec.prior, spec.priors, spec.rates, spec.memo,
+        spec.chance, spec.ticket, spec.fresh[0] == 1, g, outcomes[t], number,
     )  # fmt: skip
     spec.fresh[0] = 0
 
 
-@events.implements(events.draw_vector, ClasswiseSpec)
-def _draw(spec, u):
-    return np.int64(u / UNIT) if spec.systematic else np.int64(0)
-
-
 @events.implements(events.note_vector, ClasswiseSpec)
-def _note(spec, drawn, t, indices, weights, issued):
+def _note(spec, t, weights, issued):
     x, marks = spec.ticket[0], spec.ticket[4]
     for k in range(x.shape[0]):
         weights[t, k] = x[k]
-    if spec.systematic:
-        round_all(spec.nodes, x, drawn, spec.nodes_drawn)
-        for k in range(x.shape[0]):
-            indices[t, k] = spec.nodes_drawn[k]
     issued[t] = int(marks[DECLARED])

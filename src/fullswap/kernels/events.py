@@ -93,22 +93,17 @@ def learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
 # A ticket is (left, right, share of left, …): two neighbours, or one point twice; or it is the size
 # of a support whose points and shares are in spec.members and spec.shares, minus the size if these
 # are too small. Of a kind that forecasts a vector and not a distribution the support is one point;
-# its spec has a field "systematic", and it says itself what is drawn and written down.
+# its spec has a field "nodes", nothing is drawn, and it says itself what is written down.
 
 
-def draw_vector(spec, u):
-    """What rounds a vector, as a whole number, by this number in [0, 1)."""
-    raise NotImplementedError
-
-
-def note_vector(spec, drawn, t, indices, weights, issued):
-    """Write a vector down: how it was rounded, if so, the vector, and its declared class."""
+def note_vector(spec, t, weights, issued):
+    """Write a vector down, and its declared class."""
     raise NotImplementedError
 
 
 def is_vector(spec):
     """Whether numba's type of a spec is that of a kind that forecasts vectors."""
-    return "systematic" in spec.fields
+    return "nodes" in spec.fields
 
 
 def width_of(ticket):
@@ -131,7 +126,7 @@ def draw(spec, ticket, u):
 @overload(draw, jit_options=INLINE)
 def _draw(spec, ticket, u):
     if is_vector(spec):
-        return lambda spec, ticket, u: draw_vector(spec, u)
+        return lambda spec, ticket, u: np.int64(0)
     if isinstance(ticket, types.Integer):
         return lambda spec, ticket, u: draw_place(spec.shares, ticket, u)
     return lambda spec, ticket, u: 0 if u < ticket[2] else 1
@@ -157,7 +152,7 @@ def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
         issued[t] = offset + spec.members[drawn]
 
     def vector(spec, ticket, drawn, offset, t, indices, weights, issued):
-        note_vector(spec, drawn, t, indices, weights, issued)
+        note_vector(spec, t, weights, issued)
 
     if is_vector(spec):
         return vector

@@ -19,7 +19,6 @@ from fullswap.kernels import classwise as kernel
 from fullswap.kernels.coherent import solver_room
 from fullswap.kernels.columns import HEAD, MASS, NEXT_ID, OVERLAP, REPEATS
 from fullswap.kernels.events import Layout
-from fullswap.kernels.philox import UNIT, uniform
 from fullswap.online.claims import Claim
 from fullswap.online.classwise_checks import check_classwise, check_play
 from fullswap.online.classwise_claims import classwise_claims
@@ -32,7 +31,6 @@ from fullswap.theorems.classwise import (
     ALL_PRIOR,
     OWN_PRIOR,
     PART_PRIOR,
-    draw_cost,
     widths_of,
 )
 from fullswap.theorems.classwise import (
@@ -41,10 +39,7 @@ from fullswap.theorems.classwise import (
 
 
 class Classwise(ExpertRows):
-    """A play is (id, drawn, x, offsets of the lower and upper bins, said, (declared, ρ)), arrays.
-
-    ``drawn`` is what rounds the vector, in units of 2^−53; 0 where nothing is drawn.
-    """
+    """A play is (id, 0, x, offsets of the lower and upper bins, said, (declared, ρ)), arrays."""
 
     pairs = False
     vectors = True
@@ -132,22 +127,21 @@ class Classwise(ExpertRows):
         return own.reshape(self.spec.classes, kernel.BIN_COLUMNS, -1).transpose(1, 0, 2)
 
     def _compile(self, layout: Layout) -> Any:
-        spec, classes, nodes = self.spec, self.spec.classes, self.nodes
-        squares = np.square(widths_of(tuple(nodes.tolist()), spec.drawn))
+        classes, nodes = self.spec.classes, self.nodes
+        squares = np.square(widths_of(tuple(nodes.tolist())))
         rates = 1 / (2 * np.append(squares, squares.max()))
         rates.setflags(write=False)
         nodes.setflags(write=False)
         self._memo = np.zeros((1 + 2 * self.inputs + self.experts, classes))
         self._rough = np.zeros((classes, len(nodes)))
         self._room = solver_room(classes, len(nodes))
-        self._chance, self._drawn = np.zeros(classes), np.zeros(classes, np.int64)
+        self._chance = np.zeros(classes)
         self._learning = (
             self.inputs, self.prior, (OWN_PRIOR, ALL_PRIOR, PART_PRIOR), rates,
         )  # fmt: skip
         return kernel.ClasswiseSpec._make((
-            *layout, False, spec.drawn, nodes, *self._learning, self._memo, self._rough,
-            self._room, self._chance, self._drawn, np.zeros(1, np.int64), np.ones(1),
-            np.zeros(1, np.int64), self._ticket(),
+            *layout, False, nodes, *self._learning, self._memo, self._rough, self._room,
+            self._chance, np.zeros(1, np.int64), np.ones(1), np.zeros(1, np.int64), self._ticket(),
         ))  # fmt: skip
 
     def _ticket(self) -> tuple[Any, ...]:
@@ -176,23 +170,20 @@ class Classwise(ExpertRows):
             number = int(row.item(NEXT_ID))
             if count:
                 row[NEXT_ID] = number + count
-            drawn = int(uniform(source, number) / UNIT) if self.spec.drawn else 0
-            return (number, drawn, *ticket)
+            return (number, 0, *ticket)
 
         return forecast
 
     def learner(self, row: Vector, level: int) -> Callable[..., bool]:
         """Feed one outcome (K,)."""
-        delta, drawn_too = self.rounding_cost(0), self.spec.drawn
 
         def learn(
             number: int, drawn: int, x: Vector, low: Vector, high: Vector, said: Points,
             marks: Vector, scale: float, outcome: Vector,
         ) -> bool:  # fmt: skip
             kernel.classwise_learn(
-                self.nodes, row, self.base, *self._learning, delta, drawn_too, self._memo,
-                self._chance, self._drawn, (x, low, high, said, marks), False, drawn, scale,
-                outcome, number,
+                self.nodes, row, self.base, *self._learning, self._memo, self._chance,
+                (x, low, high, said, marks), False, scale, outcome, number,
             )  # fmt: skip
             return False
 
@@ -222,15 +213,8 @@ class Classwise(ExpertRows):
         return play[2].copy()
 
     def value(self, play: Play, level: int) -> Any:
-        """The vector; drawn, with every class rounded to its grid."""
-        if not self.spec.drawn:
-            return play[2].copy()
-        return self.nodes[self._rounded(play)]
-
-    def _rounded(self, play: Play) -> Any:
-        nodes = np.zeros(self.spec.classes, np.int64)
-        kernel.round_all(self.nodes, play[2], play[1], nodes)
-        return nodes
+        """The vector."""
+        return play[2].copy()
 
     def declared(self, play: Play) -> int:
         """The class that was declared."""
@@ -249,29 +233,24 @@ class Classwise(ExpertRows):
         return 1
 
     def drawn_with(self, play: Play, u: float) -> Play:
-        """The same vector, rounded by this number in [0, 1)."""
-        return (play[0], int(u / UNIT) if self.spec.drawn else 0, *play[2:])
+        """The same vector: nothing is drawn."""
+        return play
 
     def check_drawn(self, drawn: Any, played: tuple[Any, ...]) -> int:
-        """What rounds a vector from outside."""
-        return checks.whole("drawn", drawn, 0, int(1 / UNIT) - 1 if self.spec.drawn else 0)
+        """There is nothing to draw."""
+        return checks.whole("drawn", drawn, 0, 0)
 
     def note(self, play: Play, level: int, t: int, recorded: tuple[Any, Any, Any]) -> None:
-        """The vector, how it was rounded and its declared class, as row t."""
-        indices, weights, issued = recorded
+        """The vector and its declared class, as row t."""
+        _, weights, issued = recorded
         weights[t], issued[t] = play[2], self.declared(play)
-        if self.spec.drawn:
-            indices[t] = self._rounded(play)
 
     def record(self, level: int, recorded: tuple[Any, Any, Any]) -> Record:
-        """Vectors as points of their own; those that were issued behind them, where drawn."""
-        indices, vectors, declared = recorded
+        """Vectors as points of their own."""
+        _, vectors, declared = recorded
         own = np.arange(len(vectors))
-        points, issued = vectors, own
-        if self.spec.drawn:
-            points, issued = np.concatenate((vectors, self.nodes[indices])), own + len(own)
         ones = np.ones((len(own), 1))
-        return Record.of_forecasts(points, own[:, None], ones, issued, declared.astype(np.int64))
+        return Record.of_forecasts(vectors, own[:, None], ones, own, declared.astype(np.int64))
 
     def encode(self, play: Play) -> list[float]:
         """Declared class and ρ, vector, offsets, what models said."""
@@ -295,10 +274,8 @@ class Classwise(ExpertRows):
     # --- what is guaranteed ---------------------------------------------------------------------
 
     def rounding_cost(self, level: int) -> float:
-        """Of a draw: sin²(π/2N)·(1 − 1/K); without draws nothing is rounded."""
-        if not self.spec.drawn:
-            return 0.0
-        return draw_cost(self.spec.levels[level].cells, self.spec.classes)
+        """Nothing is rounded."""
+        return 0.0
 
     @property
     def largest_loss(self) -> float:
@@ -315,8 +292,7 @@ class Classwise(ExpertRows):
         """By the ledger; nothing is known in advance where outcomes come late."""
         if waiting:
             return math.inf
-        premises = Bins(mass, self.spec.classes, self.knots, 0.0, rounding, self.spec.drawn)
-        return LEDGER["classwise calibration"].bound(premises)
+        return LEDGER["classwise calibration"].bound(Bins(mass, self.spec.classes, self.knots))
 
     @cached_property
     def knots(self) -> tuple[float, ...]:
@@ -332,17 +308,13 @@ class Classwise(ExpertRows):
         return classwise_claims(self, row)
 
     def _check_claims(self, row: Vector) -> None:
-        """The same in advance: what learning costs is bounded in each run, drawn or not."""
+        """The same in advance: what learning costs is bounded in each run."""
         super()._check_claims(row)
         if self.waiting(row):
             return
         slack = MEAN_SLACK * (1 + row[MASS])
         for claim in self.claims(row):
-            most = claim.measured
-            if self.spec.drawn:  # a guarantee is never more than the trivial one
-                trivial = (claim.largest or self.spec.classes) * row[MASS]
-                most = min(claim.after_the_fact, trivial)
-            if not most <= claim.guaranteed + slack:
+            if not claim.measured <= claim.guaranteed + slack:
                 raise ValueError("row must be what a stream can come to: its bounds do not hold")
 
     def _check_learnt(self, row: Vector) -> None:

@@ -105,13 +105,11 @@ def _check_advice(kind: Classwise, row: Vector) -> bool:
     totals = row[HEAD : HEAD + kernel.TOTALS]
     slack, mass, classes = slack_of(row), row[MASS], kind.spec.classes
     beliefs = row[kind.base - kind._beliefs.size : kind.base].reshape(kind._beliefs.shape)
-    largest = classes if kind.spec.drawn else 2.0
     sound = (
         kind._check_mix(row)
-        and 0 <= totals[kernel.PLAYED_LOSS] <= largest * (mass + slack)
+        and 0 <= totals[kernel.PLAYED_LOSS] <= 2 * (mass + slack)
         and 0 <= totals[kernel.GAPS] <= 4 * (mass + slack)
-        and abs(totals[kernel.PAID]) <= 8 * classes * (mass + slack)
-        and (kind.spec.drawn or totals[kernel.PAID] >= -MEAN_SLACK * (1 + mass))
+        and -MEAN_SLACK * (1 + mass) <= totals[kernel.PAID] <= 8 * classes * (mass + slack)
     )
     if not kind.spec.models:
         counts = beliefs.reshape(2, classes)

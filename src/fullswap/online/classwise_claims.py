@@ -10,7 +10,7 @@ import numpy as np
 from fullswap.base.protocols import Points, Vector
 from fullswap.certificates import Quantity
 from fullswap.kernels import classwise as kernel
-from fullswap.kernels.columns import MASS, ROUNDING_MOST
+from fullswap.kernels.columns import MASS
 from fullswap.kernels.experts import AWAKE_LOSS, EXPERT_LOSS
 from fullswap.online.claims import Claim
 from fullswap.online.classwise_checks import rest_of, top_of
@@ -24,51 +24,38 @@ if TYPE_CHECKING:
 
 SOFT = (
     "Errors are averages in {bins} soft bins of every class, squared and summed over classes. "
-    "Whole vectors need not be calibrated: of many classes nobody could promise that [FGMS25; P25]."
+    "Whole vectors need not be calibrated: of many classes no method can promise it [FGMS25; P25]."
 )
-SEEN = (
-    "Hard bins are not safe from somebody who sees a vector before the outcome [O85]: for these, "
-    "drawn=True."
-)
-HARD = SOFT.replace("in {bins} soft bins of", "at {bins} values of")
-ROUNDED = (
-    "What is issued has every class on its grid, so it sums to 1 on average only; `mean` sums to 1."
-)
+SEEN = "Hard bins are not safe from an adversary who sees a vector before the outcome [O85]."
 
 
 def classwise_claims(kind: Classwise, row: Vector) -> list[Claim]:
     """Class-wise first, then top-label, then excess Brier scores."""
     spec, mass, late = kind.spec, float(row[MASS]), kind.waiting(row)
-    totals, most = kind.totals(row), float(row[ROUNDING_MOST])
+    totals = kind.totals(row)
     gaps, paid = float(totals[kernel.GAPS]), float(totals[kernel.PAID])
     played = float(totals[kernel.PLAYED_LOSS])
     (top, top_noise), (rest, _), (whole, noise) = _errors(kind.bins(row))
-    premises = Bins(mass, spec.classes, kind.knots, gaps, most, spec.drawn)
+    premises = Bins(mass, spec.classes, kind.knots, gaps)
     known = [
         math.inf if late else LEDGER[name].bound(premises)
         for name in ("classwise calibration", "top-label calibration")
     ]
-    sentences = (HARD, ROUNDED) if spec.drawn else (SOFT, SEEN)
-    about = " ".join(sentences).format(bins=len(kind.nodes))
-    # cut off at what is trivial, but for draws: there the smaller number of each run would on
-    # average be no bound
-    limit, top_limit = (math.inf, math.inf) if spec.drawn else (played, mass)
+    about = f"{SOFT} {SEEN}".format(bins=len(kind.nodes))
     claims = [
         Claim(
-            Quantity.CLASSWISE_ERROR, whole, known[0], min(whole + paid, limit),
+            Quantity.CLASSWISE_ERROR, whole, known[0], min(whole + paid, played),
             "classwise calibration", in_order=True, noise=noise, about=about,
         ),
         Claim(
-            Quantity.TOP_LABEL_ERROR, top, known[1], min(top + rest + paid, top_limit),
+            Quantity.TOP_LABEL_ERROR, top, known[1], min(top + rest + paid, mass),
             "top-label calibration", in_order=True, noise=top_noise, largest=1.0,
         ),
     ]  # fmt: skip
     losses, mix = kind._mix(row)
     for m, name in enumerate(kind.names):
         gained = float(mix[AWAKE_LOSS, m] - mix[EXPERT_LOSS, m])
-        against = ClasswiseExcess(
-            mass, spec.classes, kind.knots, float(kind.prior[m]), gaps, most, spec.drawn
-        )
+        against = ClasswiseExcess(mass, spec.classes, kind.knots, float(kind.prior[m]), gaps)
         result = "classwise keeps the skill"
         excess = played - float(losses[kernel.ADVICE_LOSS]) + gained
         claims.append(
@@ -76,7 +63,7 @@ def classwise_claims(kind: Classwise, row: Vector) -> list[Claim]:
                 Quantity.EXCESS_BRIER,
                 excess,
                 math.inf if late else LEDGER[result].bound(against),
-                min(excess + paid, limit),
+                min(excess + paid, played),
                 result,
                 in_order=True,
                 against=name,

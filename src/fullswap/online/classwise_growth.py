@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullswap.base.protocols import Points, Vector
-from fullswap.kernels.columns import HINT, MASS, ROUNDING_MOST
+from fullswap.kernels.columns import HINT, MASS
 from fullswap.online.kinds import kind_of
 from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
@@ -39,7 +39,7 @@ def grown_row(old: Classwise, new: Classwise, row: Vector) -> Vector:
     """A row of one kind as one of the other, which has one more class.
 
     A class with x = 0 and y = 0 in every event has no errors: what is measured and what is known of
-    it stay as they are. In advance draws may cost more with more classes, so that is taken anew.
+    it stay as they are.
     """
     beliefs = row[old.base - old._beliefs.size : old.base].reshape(old._beliefs.shape)
     grown = np.concatenate(
@@ -51,7 +51,6 @@ def grown_row(old: Classwise, new: Classwise, row: Vector) -> Vector:
         )
     )
     grown[HINT] = new.blank[HINT]
-    grown[ROUNDING_MOST] = row[MASS] * new.rounding_cost(0)
     from fullswap.kernels import classwise as kernel  # a kind brings its own compiled code
 
     new.bins(grown)[kernel.REST_WEIGHT, -1, 0] = row[MASS]

@@ -26,8 +26,8 @@ STRETCH = 2**14
 Recorded = tuple[NDArray[np.signedinteger[Any]], Points, NDArray[np.signedinteger[Any]]]
 """Indices (T, w), weights (T, w) and drawn indices (T,), as places in the grid of all levels.
 
-Of two neighbours the weight of the first alone: the other has the rest. Of vectors: how they were
-rounded (T, K), if they were; the vectors (T, K); and declared classes (T,)."""
+Of two neighbours the weight of the first alone: the other has the rest. Of vectors: zeros (T, 1),
+the vectors (T, K), declared classes (T,)."""
 
 
 AfterStretch = Callable[[slice, Recorded], None]
@@ -148,9 +148,8 @@ def room_for(total: int, kind: Kind, width: int | None = None) -> Recorded:
     """Blank arrays for what so many events are going to forecast."""
     width, own = width or kind.width, index_type(kind)
     if kind.vectors:
-        classes = kind.spec.classes
-        rounded = np.zeros((total, classes if kind.spec.drawn else 1), own)
-        return rounded, np.zeros((total, classes)), np.zeros(total, own)
+        vectors = np.zeros((total, kind.spec.classes))
+        return np.zeros((total, 1), own), vectors, np.zeros(total, own)
     weights = np.zeros((total, 1 if kind.pairs else width))
     return np.zeros((total, width), own), weights, np.zeros(total, own)
 

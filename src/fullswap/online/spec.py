@@ -21,7 +21,7 @@ MOST_LEVELS = 64
 MOST_WEIGHT = 1e100
 """Times the number of events it is far from the largest float, and so are all guarantees."""
 
-LATER = ("groups", "open_groups", "drawn")
+LATER = ("groups", "open_groups")
 """Fields that a stored spec may lack: they are 0 or False then. In order: specs are compared as
 text."""
 
@@ -52,8 +52,6 @@ class Spec:
         Room for groups in each of which forecasts are calibrated (0: everybody alone).
     open_groups : bool
         Whether groups come as they come; else as many as there is room for are named in advance.
-    drawn : bool
-        Of kind "classwise": whether every class is rounded to its grid by a draw.
     """
 
     kind: str
@@ -67,7 +65,6 @@ class Spec:
     steps: int | None = None
     groups: int = 0
     open_groups: bool = False
-    drawn: bool = False
 
     def __post_init__(self) -> None:
         """Check everything: specs come out of files too."""
@@ -87,20 +84,13 @@ class Spec:
         checks.flag("open_groups", self.open_groups)
         if self.open_groups and not grouped:
             checks.refuse("open_groups", "be False without groups", self.open_groups)
-        self._check_drawn(classwise)
+        if classwise and self.realised:
+            checks.refuse("feedback", "be 'distribution' for kind 'classwise'", self.feedback)
         self._check_levels()
         self._check_steps()
         if len(self.levels) > 1 and (self.horizon is not None or classwise):
             rule = "be one for a known horizon, and for 'classwise'"
             checks.refuse("levels", rule, len(self.levels))
-
-    def _check_drawn(self, classwise: bool) -> None:
-        """Of many classes the drawn bins alone learn, or all by their weights."""
-        if not isinstance(self.drawn, bool) or (self.drawn and not classwise):
-            checks.refuse("drawn", "be False, or True for kind 'classwise'", self.drawn)
-        if classwise and self.realised != self.drawn:
-            rule = "be 'realised' if drawn, else 'distribution', for kind 'classwise'"
-            checks.refuse("feedback", rule, self.feedback)
 
     def _check_steps(self) -> None:
         """Swaps among multiples of a step are measured, and bounded, on grids of such multiples."""

@@ -24,7 +24,7 @@ class Forecast:
     outcome: they are learnt together.
 
     Of three or more classes a forecast is one vector, ``points`` has shape (1, K), and ``declared``
-    is its top label; ``issued`` is the vector itself, or drawn: each class rounded to its grid.
+    is its top label; ``issued`` is the vector itself.
     """
 
     __slots__ = ("_kind", "_play", "crowd", "event", "key", "level")

@@ -61,23 +61,20 @@ def pattern_of(body: SpecBody) -> OnlineForecaster:
                 rule = f"have 1 to {MOST_LETTERS} characters each"
                 checks.refuse("groups", rule, f"{name[:40]!r} ({len(name)} characters)")
         common["groups"] = body.groups
-    several = {**common, "drawn": body.drawn}
     if kind == "recalibrator":
-        return Recalibrator(body.step, classes=body.classes, models=body.models, **several)
+        return Recalibrator(body.step, classes=body.classes, models=body.models, **common)
     if body.models != 1:
         raise ValueError(f"models must be left out for {kind!r}, got {body.models}")
     if kind == "forecaster":
         if body.classes != 2:
             raise ValueError(f"classes must be 2 for 'forecaster', got {body.classes}")
-        if body.drawn:
-            raise ValueError("drawn must be left out for 'forecaster'")
         return Forecaster(step=body.step, **common)
     if kind == "multiclass":
         if body.step is not None:
             raise ValueError(f"step must be left out for 'multiclass', got {body.step}")
         if body.groups is not None:
             raise ValueError("groups must be left out for 'multiclass': they are for yes or no")
-        return MulticlassForecaster(body.classes, **several)
+        return MulticlassForecaster(body.classes, **common)
     raise ValueError(f"forecaster must be one of {', '.join(KINDS)}, got {body.forecaster!r}")
 
 

@@ -94,8 +94,6 @@ class SpecBody(Struct, forbid_unknown_fields=True):
     """Errors up to this are called small."""
     groups: list[str] | str | None = None
     """Names of groups in each of which forecasts are to be calibrated; yes-or-no events only."""
-    drawn: bool = False
-    """Whether three or more classes are rounded by a draw."""
 
 
 Plain = dict[str, Any]

@@ -56,19 +56,6 @@ class; the advice loses at most ln((1 + M)/π) to an expert of its own (``recali
 There is no rounding: the Brier score in excess of a model's is of the order of K + ln M, however
 coarse the bins.
 
-**Drawn.** x_k is rounded to its neighbours with probabilities w_i(x_k), p_k = s_i, and the bin that
-was drawn learns r = y_k − s_i with scale g. Only margins matter, so all classes may share one draw.
-The mean over the draw of Σ_k[(p_k − y_k)² − (p_k + F − y_k)²] is 2Σf_k·(y_k − x_k) − Σ_k[2·cov(F,
-s) + ΣwF²], and w_0w_1·(2ΔD + D²) ≥ −w_0w_1Δ² for D the difference of both F and Δ of both nodes:
-
-    ≤ ρ + Σ_k w_0w_1Δ² ≤ ρ + sin²(π/2N)·(1 − 1/K)
-
-on the grid sin²(πi/2N), where (x − s_i)(s_{i+1} − x) ≤ sin²(π/2N)·x(1 − x). All else is as above
-with B = 1 and in expectation, if outcomes do not depend on the draw of their event. What learning
-costs is bounded in each run, with ΣW = M alone; the Brier score of what was drawn is at most K·M.
-After the fact the right side of (2) is a bound on average: below CW in one run, above every trivial
-limit in another. It must not be cut off there, as E min(X, c) may be less than min(EX, c).
-
 With sample weights g = weight/max_weight, and bounds are to be multiplied by max_weight. In advance
 they need every outcome before the next forecast, and each event to be forecast once.
 """
@@ -91,14 +78,12 @@ SEARCH = 60
 
 @dataclass(frozen=True)
 class Classwise:
-    """Events of total mass M; ``nodes`` of the bins; Σg·ρ, and Σg·δ of what was drawn."""
+    """Events of total mass M; ``nodes`` of the bins; Σg·ρ."""
 
     mass: float
     classes: int
     nodes: tuple[float, ...]
     gaps: float = 0.0
-    rounding: float = 0.0
-    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,37 +95,22 @@ class ClasswiseExcess:
     nodes: tuple[float, ...]
     prior: float
     gaps: float = 0.0
-    rounding: float = 0.0
-    drawn: bool = False
 
 
-def widths_of(nodes: tuple[float, ...], drawn: bool) -> list[float]:
+def widths_of(nodes: tuple[float, ...]) -> list[float]:
     """B_i of every bin.
 
     Examples
     --------
-    >>> widths_of((0.0, 0.5, 1.0), drawn=False)
+    >>> widths_of((0.0, 0.5, 1.0))
     [1.5, 2.0, 1.5]
     """
-    if drawn:
-        return [1.0] * len(nodes)
     inner = [0.0, *nodes, 1.0]
     return [1.0 + above - below for below, above in zip(inner, inner[2:], strict=False)]
 
 
-def draw_cost(cells: int, classes: int) -> float:
-    """sin²(π/2N)·(1 − 1/K): what rounding a vector of sum 1 costs an event, on N cells a class.
-
-    Examples
-    --------
-    >>> round(draw_cost(10, 100), 4)
-    0.0242
-    """
-    return math.sin(math.pi / 2 / cells) ** 2 * (1 - 1 / classes)
-
-
 def classwise_bound(p: Classwise) -> float:
-    """Σρ + Σδ + K·[2B²·ln(2/π_own) + Σ_i(2B_i²·ln(2/π_all) + 1) + most ΣB_i²·ln(1 + W)] or 2M.
+    """Σρ + K·[2B²·ln(2/π_own) + Σ_i(2B_i²·ln(2/π_all) + 1) + most ΣB_i²·ln(1 + W)] or 2M.
 
     Examples
     --------
@@ -148,15 +118,10 @@ def classwise_bound(p: Classwise) -> float:
     >>> round(classwise_bound(Classwise(1e6, 10, nodes)))
     2222
     """
-    return min(_most(p), classwise_total(p))
-
-
-def classwise_total(p: Classwise) -> float:
-    """The same, which may exceed the trivial 2M."""
-    squares = [width**2 for width in widths_of(p.nodes, p.drawn)]
+    squares = [width**2 for width in widths_of(p.nodes)]
     bins = sum(2 * a * math.log(2 / ALL_PRIOR) + 1 for a in squares)
-    bins += most_logs(squares, p.nodes, p.mass, _height(p))
-    return p.gaps + p.rounding + p.classes * (bins + _own(squares))
+    bins += most_logs(squares, p.nodes, p.mass, p.mass / p.classes)
+    return min(2 * p.mass, p.gaps + p.classes * (bins + _own(squares)))
 
 
 def top_label_bound(p: Classwise) -> float:
@@ -168,17 +133,17 @@ def top_label_bound(p: Classwise) -> float:
     >>> round(top_label_bound(Classwise(1e6, 10, nodes)))
     4604
     """
-    squares = [width**2 for width in widths_of(p.nodes, p.drawn)]
+    squares = [width**2 for width in widths_of(p.nodes)]
     # one label an event: the declared halves of a class have M/K in the worst case
     each = p.mass / p.classes
     bins = 2 * sum(2 * a * math.log(2 / PART_PRIOR) + 1 for a in squares)
-    bins += most_logs(squares, p.nodes, p.mass, _height(p))
+    bins += most_logs(squares, p.nodes, p.mass, each)
     bins += most_logs(squares, p.nodes, each, each)
-    return min(p.mass, p.gaps + p.rounding + p.classes * (bins + _own(squares)))
+    return min(p.mass, p.gaps + p.classes * (bins + _own(squares)))
 
 
 def classwise_excess(p: ClasswiseExcess) -> float:
-    """Σρ + Σδ + K·2B²·ln(2/π_trust) + ln((1 + M)/π), at most 2M.
+    """Σρ + K·2B²·ln(2/π_trust) + ln((1 + M)/π), at most 2M.
 
     Examples
     --------
@@ -186,20 +151,10 @@ def classwise_excess(p: ClasswiseExcess) -> float:
     >>> round(classwise_excess(ClasswiseExcess(1e6, 10, nodes, 0.5)), 1)
     48.1
     """
-    largest = max(widths_of(p.nodes, p.drawn)) ** 2
+    largest = max(widths_of(p.nodes)) ** 2
     trust = 2 * largest * math.log(2 / (1 - OWN_PRIOR))
-    total = p.gaps + p.rounding + p.classes * trust + math.log((1 + p.mass) / p.prior)
-    return min(_most(p), total)
-
-
-def _most(p: Classwise | ClasswiseExcess) -> float:
-    """The largest total Brier score: what was drawn need not sum to 1."""
-    return (p.classes if p.drawn else 2) * p.mass
-
-
-def _height(p: Classwise) -> float:
-    """Most ΣW·s of a class; what was drawn has it on average only, and bounds hold in each run."""
-    return p.mass if p.drawn else p.mass / p.classes
+    total = p.gaps + p.classes * trust + math.log((1 + p.mass) / p.prior)
+    return min(2 * p.mass, total)
 
 
 def _own(squares: list[float]) -> float:
