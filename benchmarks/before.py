@@ -421,18 +421,22 @@ def rounds_of(stream: str, count: int, rounds: int, seed: int) -> Any:
         yield from both(stream, count, random)
 
 
-def asked(count: int, rounds: int) -> Any:
-    """Rounds on one connection."""
+def asked(count: int, rounds: int, wall: bool) -> Any:
+    """Rounds on one connection: milliseconds of each, of the service's processor or on the wall."""
     server, numbers = fresh(), iter(range(10**9))
 
-    def run() -> None:
-        drive(server.port, [rounds_of("one", count, rounds, next(numbers))])
+    def run() -> float:
+        before = server.spent()
+        seconds, _ = drive(server.port, [rounds_of("one", count, rounds, next(numbers))])
+        return (1e3 * seconds if wall else server.spent() - before) / rounds
 
     return run
 
 
-key("service.pair", CALL, wall=True)(partial(asked, 1, 50))
-key("service.batch", CALL, wall=True)(partial(asked, 1_000, 2))
+key("service.pair", NUMBER)(partial(asked, 1, 200, False))
+key("service.batch", NUMBER)(partial(asked, 1_000, 8, False))
+key("service.pair.wall", NUMBER, named=True)(partial(asked, 1, 100, True))
+key("service.batch.wall", NUMBER, named=True)(partial(asked, 1_000, 4, True))
 
 
 def loaded(count: int, rounds: int, share: float | None) -> Any:
