@@ -192,7 +192,7 @@ key("recalibrator.groups.1000")(partial(in_groups, 1_000))
 
 def of_classes(number: int) -> Any:
     """A recalibrator whose forecasts are calibrated class by class."""
-    return fs().Recalibrator(classes=number, calibration="classwise", seed=1)
+    return fs().Recalibrator(classes=number, seed=1)
 
 
 def classes_run(number: int, events: int) -> Any:
@@ -215,7 +215,7 @@ for _number, _events in ((3, 20_000), (10, 10_000), (100, 1_000)):
 @key("classes.10.alone")
 def _() -> Any:
     _, y = inputs.classes(10_000, 10)
-    make = partial(fs().MulticlassForecaster, 10, calibration="classwise", seed=1)
+    make = partial(fs().MulticlassForecaster, 10, seed=1)
     return lambda: make().run(y)
 
 

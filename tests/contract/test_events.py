@@ -181,7 +181,7 @@ def test_an_event_counts_once(maker, own, seed):
     expected = dict.fromkeys(gained, 0.0)
     for ticket in tickets:
         points, weights = ticket.points, ticket.weights
-        if own["feedback"] == "realised":
+        if forecaster.spec.realised:
             points, weights = np.array([ticket.issued]), np.ones(1)
         for point, weight in zip(points, weights, strict=True):
             expected[tuple(np.ravel(point))] += scale * weight / 5
