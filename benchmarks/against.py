@@ -303,4 +303,7 @@ def main(old: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2]) if sys.argv[1:2] != [""] else "say OLD=<worktree>")
+    try:
+        sys.exit(main(sys.argv[1]) if "".join(sys.argv[1:]) else "say OLD=<worktree>")
+    except KeyboardInterrupt:
+        sys.exit("stopped; the same command goes on from here")

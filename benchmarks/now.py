@@ -54,7 +54,7 @@ KEYS.first("ring", """
 import fullswap as fs
 assert fs.games.solve(fs.games.zoo.ring(100_000), gap=0.01).reached
 """)  # fmt: skip
-key("figure.first", PROCESS)(lambda: ["-c", """
+key("figure.first", PROCESS, pairs=5)(lambda: ["-c", """
 import io, numpy as np, fullswap as fs
 rng = np.random.default_rng(0)
 p = rng.random(1_000)
@@ -103,7 +103,7 @@ def report(events: int) -> list[str]:
 
 KEYS.first("command.check", partial(check_file, 1_000))
 KEYS.first("command.forecast", partial(replay_file, 1_000))
-key("command.report.warm", PROCESS)(partial(report, 1_000))
+key("command.report.warm", PROCESS, pairs=5)(partial(report, 1_000))
 key("command.help", PROCESS)(lambda: ["-m", "fullswap", "--help"])
 for _kind, _end, _unit in ((PROCESS, "", "ms"), (MEMORY, ".memory", "B")):
     _how = {"pairs": FEW, "named": True, "unit": _unit}
