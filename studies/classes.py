@@ -123,7 +123,7 @@ def vector_scaling(model: Points, labels: Indices) -> Points:
 def ours(stream: ClassStream, seed: int) -> tuple[Points, Indices]:
     """Vectors as they are, and the labels declared."""
     kind: Any = fs.MulticlassForecaster if stream.claimed is None else fs.Recalibrator
-    forecaster = kind(classes=stream.classes, seed=seed, calibration="classwise")
+    forecaster = kind(classes=stream.classes, seed=seed)
     model = () if stream.claimed is None else (stream.claimed,)
     record = forecaster.run(*model, stream.labels, progress=False)
     return record.mean, record.declared

@@ -92,10 +92,10 @@ def test_without_a_model(replayed):
 
 def test_several_classes():
     y, p = classes(900, seed=2, temperature=0.5)
-    recalibrator = fs.Recalibrator(classes=3, step=0.1, seed=1)
+    recalibrator = fs.Recalibrator(classes=3, seed=1)
     record = recalibrator.run(p, y)
     own = recalibrator.certificate()
-    errors = history_of(y, record, guarantee=own, before=p)
+    errors = history_of(y, record, before=p)
     html = page_of_forecast(
         fs.check(y, p), fs.check(y, record.issued), certificates=[("", own)], history=errors
     )

@@ -184,7 +184,7 @@ def test_an_event_counts_once(maker, own, seed):
         if forecaster.spec.realised:
             points, weights = np.array([ticket.issued]), np.ones(1)
         for point, weight in zip(points, weights, strict=True):
-            expected[tuple(np.ravel(point))] += scale * weight / 5
+            expected[float(point)] += scale * weight / 5
     assert gained == pytest.approx(expected, abs=1e-9)
     assert forecaster.rounds == rounds + 5
     assert column(forecaster, MASS) == pytest.approx(mass + scale)

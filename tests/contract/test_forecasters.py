@@ -298,10 +298,9 @@ def test_a_late_outcome_is_learnt_where_its_forecast_was_made(maker, own, seed):
         gained = {
             point: mass - before.get(point, 0.0) for point, mass in masses(forecaster).items()
         }
-        expected = {tuple(np.ravel(forecast.issued)): 1.0}
+        expected = {forecast.issued: 1.0}
         if not forecaster.spec.realised:
-            points = [tuple(np.ravel(point)) for point in forecast.points]
-            expected = dict(zip(points, forecast.weights.tolist(), strict=True))
+            expected = dict(zip(forecast.points.tolist(), forecast.weights.tolist(), strict=True))
         for point, mass in gained.items():
             assert mass == pytest.approx(scale * expected.get(point, 0.0), abs=1e-9)
     total = math.fsum(masses(forecaster).values())
