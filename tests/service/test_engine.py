@@ -1,7 +1,9 @@
 """The engine of the service: the numbers of a bank, durable, and every id answered once."""
 
+import json
 import random
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec import UNSET
@@ -255,6 +257,8 @@ def test_an_event_is_resolved_in_every_stream_where_it_waits_and_once(folder):
     assert (against.error.code, unknown.error.code) == ("conflict", "unknown-event")
     (late,) = service.forecasts(items[:1]).result()
     assert late.error.code == "resolved"
+    shown = service.ask(lambda engine: engine.stream("a")).result()
+    assert json.loads(msgspec.json.encode(shown))["events"] == 2  # all of it can be sent
     service.close()
 
 

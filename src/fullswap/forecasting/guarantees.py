@@ -115,7 +115,7 @@ def certificate_of(kind: Kind, row: Vector, claim: Claim) -> Certificate:
         late=int(row[OVERLAP] if claim.in_order else row[DELAY]),
         events=events if row[REPEATS] and of_all else None,
         # no event weighs more than 1 here, so that sum is reached only if all weigh that
-        once=bool(row[REPEATS]) and scale == 1 and abs(row[MASS] - events) <= 1e-6 * events,
+        once=bool(row[REPEATS] and scale == 1 and abs(row[MASS] - events) <= 1e-6 * events),
         squared_diameter=claim.largest or kind.squared_diameter,
         brier=None if claim.brier is None else scale * claim.brier,
         group=claim.group,
