@@ -77,7 +77,7 @@ classes: $(INSTALLED)  ## ways to forecast many classes: docs/classes-compared.m
 tightness: $(INSTALLED)  ## how near adversaries come to the guarantees: docs/guarantees.md
 	$(BIN)/python -m studies tightness --page docs/guarantees.md
 
-detection: $(INSTALLED)  ## tests, evidence and detectors of change compared: docs/detection.md
+detection: $(INSTALLED)  ## detectors of change compared: docs/detection.md
 	$(BIN)/python -m studies detection --page docs/detection.md
 
 limits: $(INSTALLED)  ## what is guaranteed in which dimension, and how it grows: docs/limits.md

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -46,11 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         new_figure(1, 1)  # that pictures cannot be drawn is better known before hours of runs
         with processes(asked.workers or os.cpu_count() or 1) as executor:
             study.claim(names if asked.fresh else ())
-            for name in names:
-                done = study.revisions(name)
-                if done:
-                    by = ", ".join(sorted(set(done)))
-                    print(f"{name}: {len(done)} jobs are done already, by {by}", file=sys.stderr)
             study.run(names, executor)
         study.run_timed(names)
         summary = study.summary()
@@ -61,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, RuntimeError) as error:
         print(f"studies: {error}", file=sys.stderr)
         return 1
-    print(json.dumps(summary, indent=1) if asked.json else f"Page with figures: {folder / PAGE}")
+    print(f"Page with figures: {folder / PAGE}")
     exceeded = broken(summary)
     if exceeded:
         print(f"A guarantee was exceeded in: {', '.join(exceeded)}", file=sys.stderr)
@@ -79,7 +73,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=_whole, default=0, help="first seed")
     parser.add_argument("--workers", type=_positive, help="processes; as many as processors")
     parser.add_argument("--fresh", action="store_true", help="drop earlier results of these parts")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     return parser
 
 

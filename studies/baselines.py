@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from importlib import import_module
 from time import process_time
 
 import numpy as np
@@ -26,8 +25,6 @@ HASTE = 30.0
 """How much faster weights are learned than the theorem says."""
 _LEAST = -60.0
 """Least logarithm of a weight, next to the largest: numbers near 1e-308 are slow to calculate."""
-NOT_INSTALLED = "quantecon is not installed"
-"""What Lemke–Howson says where it cannot be tried."""
 _POWERS = 60
 """Steps of power iteration before the stationary distribution is found by elimination."""
 
@@ -89,30 +86,6 @@ def linear_programme(game: StructuredGame, budget: float) -> Found:
         return Found(None, note=f"too large: {entries:.1e} constraint entries")
     joint = best_equilibrium(matrices(game), seconds=budget)
     return Found(joint, note="" if joint is not None else f"no solution in {budget:g} s")
-
-
-def lemke_howson(game: StructuredGame, budget: float) -> Found:
-    """A Nash equilibrium by complementary pivoting, from quantecon where it is installed."""
-    try:
-        game_theory = import_module("quantecon.game_theory")
-    except ImportError:
-        return Found(None, note=NOT_INSTALLED)
-    sizes = [s.size or 0 for s in game.actions]
-    tableaux = 8 * sum(sizes) * (sum(sizes) + 1)
-    if tableaux + 16 * math.prod(sizes) > MOST_BYTES:
-        return Found(None, note=_too_large(tableaux + 16 * math.prod(sizes)))
-    first, second = matrices(game)
-    posed = game_theory.NormalFormGame(
-        (game_theory.Player(first), game_theory.Player(np.ascontiguousarray(second.T)))
-    )
-    # it takes no time limit; a pivot passes over one tableau, at a billion entries a second
-    pivots = int(budget / (1e-9 * tableaux / 16)) + 1
-    (row, column), report = game_theory.lemke_howson(posed, max_iter=pivots, full_output=True)
-    if not report.converged:
-        return Found(None, int(report.num_iter), f"no equilibrium after {report.num_iter} pivots")
-    # pivoting leaves probabilities a hair below 0
-    joint = np.outer(np.maximum(row, 0.0), np.maximum(column, 0.0))
-    return Found(joint / joint.sum(), int(report.num_iter))
 
 
 def dense_blum_mansour(

@@ -22,7 +22,7 @@ have been tested, so the coarsest game that can be won is played: only where coa
 their promises do finer ones come in. Against the worst adversary found, for 300 to 3,000 rounds,
 the game over all bins has 1.5 to 1.9 times the regret.
 
-After Hu, Schneider and Wu [HSW26], who play the game over all bins, solved by linear programming.
+After Hu, Schneider and Wu [HSW26], who play the game over all bins, by linear programming.
 Here the simplex method does it, on arrays that are kept. Measured in CPU milliseconds a round, at
 1/γ = 128: HiGHS 34, the same game by the simplex method 7, coarsest first 0.12; at 1/γ = 64: 10,
 1.3 and 0.05.
@@ -46,12 +46,10 @@ import math
 import numpy as np
 from numba import njit
 
-from fullswap.base.protocols import Indices, Points, Vector
+from fullswap.base.protocols import Indices, Vector
 
 GAME_TOLERANCE = 1e-7
 """Values of games up to this count as 0."""
-SLACK = 1e-9
-"""Values of the finest game above this are handed to a second solver."""
 TOLERANCE = 1e-11
 """Reduced costs and pivots below this count as 0; entries of the tableau start within [½, 3/2]."""
 PERTURBATION = 1e-9
@@ -98,8 +96,6 @@ class MultiScale:
             self.value, level = choose(
                 self.scales, self.places, self._levels, self.logs, *self._work, self.shares
             )
-            if not self.value <= SLACK:
-                self.shares[:], self.value = solve_by_highs(self.game())
             if not self.value <= GAME_TOLERANCE:
                 raise RuntimeError(f"the game of this round has value {self.value:.3g} above 0")
             self.finest = float(self._levels[level, 0]) / self.cells
@@ -114,33 +110,6 @@ class MultiScale:
         reward(self.scales, self.places, self.shares, below, up_to, self.state)
         log_weights(self.state, self.rates, self.shares, self.logs)
         self._solved = False
-
-    def game(self) -> Points:
-        """Σ_ξ w·h_ξ(v) for v in each cell of length γ (rows) and each bin (columns)."""
-        n, m = self.cells, len(self.scales)
-        game, weights = np.zeros((n, m)), np.exp(self.logs - self.logs.max())
-        pose_game(self.scales, self.places, weights, m, 1, n, game)
-        return game
-
-
-def solve_by_highs(game: Points) -> tuple[Vector, float]:
-    """κ that minimises max_p (game @ κ)[p], and that value, by linear programming."""
-    from scipy.optimize import linprog
-
-    rows, m = game.shape
-    scale = float(np.abs(game).max()) or 1.0
-    optimum = linprog(
-        np.append(np.zeros(m), 1.0),
-        np.column_stack((game / scale, -np.ones(rows))), np.zeros(rows),
-        np.append(np.ones(m), 0.0)[None, :], [1.0],
-        [(0.0, None)] * m + [(None, None)],
-        method="highs",
-    )  # fmt: skip
-    if optimum.status != 0:
-        raise RuntimeError(f"the linear program of this round was not solved: {optimum.message}")
-    shares = np.maximum(optimum.x[:m], 0.0)
-    shares /= shares.sum()
-    return shares, float((game @ shares).max())
 
 
 @njit

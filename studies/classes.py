@@ -1,12 +1,12 @@
 """``python -m studies classes``: vectors of many classes, beside what is in common use.
 
-All learn event by event, and are scored on all events, from the very first. A stream without a
-model lends the shares of the classes so far to those who need one.
+A model is over-confident; all who mend it learn event by event, and are scored on all events, from
+the very first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,20 +15,17 @@ import numpy as np
 import fullswap as fs
 from fullswap.base.protocols import Indices, Points, Vector
 from studies.report.compared import Comparison, beside, blocks, command, means
-from studies.runs import Row, rows_where
+from studies.runs import Row
 
 NAME = "classes"
-CELLS, BINS = 15, 15
-"""Cells of the soft bins; bins of the hard error of the top label."""
+CELLS = 15
+"""Of the soft bins."""
 OURS, MODEL = "fullswap, class-wise", "model itself"
 TEMPERATURE, VECTOR = "temperature, online", "vector scaling, online"
 _TINY = 1e-9
 """Probabilities are at least this before their logarithm is taken."""
-COLUMNS = "classwise", "classwise_noise", "top", "top_noise", "ece", "brier"
-HEADS = (
-    "class-wise, points off (chance)", "top label, points off (chance)",
-    f"top label, ECE in {BINS} bins", "Brier score",
-)  # fmt: skip
+COLUMNS = "classwise", "classwise_noise", "top", "top_noise", "brier"
+HEADS = ("class-wise, points off (chance)", "top label, points off (chance)", "Brier score")
 
 
 @dataclass(frozen=True)
@@ -47,34 +44,20 @@ QUICK = Plan(few=4, few_events=200, few_runs=1, many=12, many_events=100)
 
 
 class ClassStream(NamedTuple):
-    """Events in order: a model's vectors (T, K), if there is one, and the classes (T,)."""
+    """Events in order: a model's vectors (T, K), and the classes (T,)."""
 
     name: str
-    classes: int
-    claimed: Points | None
+    claimed: Points
     labels: Indices
 
-    def model(self) -> Points:
-        """The model's vectors, or the shares of the classes so far; shape (T, K)."""
-        if self.claimed is not None:
-            return self.claimed
-        counts = np.full((len(self.labels), self.classes), 1 / self.classes)
-        counts[1:] += np.cumsum(np.eye(self.classes)[self.labels], axis=0)[:-1]
-        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
-
-def streams(events: int, classes: int, seed: int) -> Iterator[ClassStream]:
-    """Shares by Zipf's law, the same turned round every quarter, and an over-confident model."""
+def modelled(events: int, classes: int, seed: int) -> ClassStream:
+    """Logits are 1.8 times what they should be, and shifted; shares follow Zipf's law."""
     rng = np.random.default_rng([seed, classes])
     shares = 1 / np.arange(1, classes + 1)
-    shares /= shares.sum()
-    plain = np.tile(shares, (events, 1))
-    turned = np.where((np.arange(events) * 4 // events % 2 == 0)[:, None], plain, plain[:, ::-1])
-    yield ClassStream("Zipf", classes, None, drawn(plain, rng))
-    yield ClassStream("switching", classes, None, drawn(turned, rng))
-    logits = rng.normal(0.0, 1.5, (events, classes)) + np.log(shares)
+    logits = rng.normal(0.0, 1.5, (events, classes)) + np.log(shares / shares.sum())
     claimed = softmax(1.8 * logits + rng.normal(0.0, 0.5, classes))
-    yield ClassStream("over-confident model", classes, claimed, drawn(softmax(logits), rng))
+    return ClassStream(f"{classes} classes", claimed, drawn(softmax(logits), rng))
 
 
 def drawn(chances: Points, rng: np.random.Generator) -> Indices:
@@ -122,25 +105,22 @@ def vector_scaling(model: Points, labels: Indices) -> Points:
 
 def ours(stream: ClassStream, seed: int) -> tuple[Points, Indices]:
     """Vectors as they are, and the labels declared."""
-    kind: Any = fs.MulticlassForecaster if stream.claimed is None else fs.Recalibrator
-    forecaster = kind(classes=stream.classes, seed=seed)
-    model = () if stream.claimed is None else (stream.claimed,)
-    record = forecaster.run(*model, stream.labels, progress=False)
+    recalibrator = fs.Recalibrator(classes=stream.claimed.shape[1], seed=seed)
+    record: Any = recalibrator.run(stream.claimed, stream.labels, progress=False)
     return record.mean, record.declared
 
 
 def measure(plan: Plan) -> Iterator[Row]:
     """A row for every stream, contender and run."""
     for seed in range(plan.seed, plan.seed + plan.few_runs):
-        for stream in streams(plan.few_events, plan.few, seed):
-            yield from scores("few", stream, seed)
-    for stream in streams(plan.many_events, plan.many, plan.seed):
-        yield from scores("many", stream, plan.seed)
+        yield from scores(modelled(plan.few_events, plan.few, seed), seed)
+    yield from scores(modelled(plan.many_events, plan.many, plan.seed), plan.seed)
 
 
-def scores(part: str, stream: ClassStream, seed: int) -> Iterator[Row]:
+def scores(stream: ClassStream, seed: int) -> Iterator[Row]:
     """A row a contender; others declare their top class."""
-    model, labels = stream.model(), stream.labels
+    model, labels = stream.claimed, stream.labels
+    classes = model.shape[1]
     others = {
         MODEL: model,
         TEMPERATURE: temperature(model, labels),
@@ -148,18 +128,16 @@ def scores(part: str, stream: ClassStream, seed: int) -> Iterator[Row]:
     }
     said = {name: (vectors, vectors.argmax(axis=1)) for name, vectors in others.items()}
     rows = np.arange(len(labels))
-    happened = np.eye(stream.classes)[labels]
-    everything = np.repeat(np.arange(stream.classes)[None], len(rows), axis=0).ravel()
+    happened = np.eye(classes)[labels]
+    everything = np.tile(np.arange(classes), len(rows))
     for name, (vectors, declared) in {**said, OURS: ours(stream, seed)}.items():
         confidence, hit = vectors[rows, declared], happened[rows, declared]
         classwise, noise = soft_error(everything, vectors.ravel(), happened.ravel())
         top, top_noise = soft_error(declared, confidence, hit)
         yield {
-            "part": part, "stream": stream.name, "contender": name, "seed": seed,
-            "events": len(labels), "classes": stream.classes,
+            "stream": stream.name, "contender": name, "seed": seed, "events": len(labels),
             "classwise": points(classwise, len(rows)), "classwise_noise": points(noise, len(rows)),
             "top": points(top, len(rows)), "top_noise": points(top_noise, len(rows)),
-            "ece": 100 * hard_error(confidence, hit),
             "brier": float(((vectors - happened) ** 2).sum(axis=1).mean()),
         }  # fmt: skip
 
@@ -199,43 +177,30 @@ def soft_error(kinds: Indices, said: Vector, happened: Vector) -> tuple[float, f
     return error, float((summed(said * (1 - said), 2) / mass).sum())
 
 
-def hard_error(confidence: Vector, hit: Vector) -> float:
-    """ECE: Σ_b |Σ(hit − confidence)|/T over bins of equal width."""
-    place = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    return float(np.abs(np.bincount(place, hit - confidence, BINS)).sum() / len(hit))
-
-
 def points(error: float, events: int) -> float:
     """The root of an error per event, in percentage points."""
     return 100 * float(np.sqrt(error / events))
 
 
-def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
-    """Both tables."""
-    parts = [
-        f"{said} Points are percentage points, in brackets what chance alone would show if every "
-        "forecast were right; errors are in soft bins, ECE is in hard ones. The Brier score is "
-        "summed over the classes."
-    ]
-    titles = {
-        "few": f"{plan.few} classes, {plan.few_events:,} events, means of {plan.few_runs} runs",
-        "many": f"{plan.many} classes, {plan.many_events:,} events, one run",
-    }
-    for part, title in titles.items():
-        found = means(rows_where(rows, part=part), COLUMNS)
-        parts += [f"**{title}.**", blocks(found, HEADS, _cells, OURS)]
-    return {NAME: "\n\n".join(parts)}
+def text(rows: list[Row], said: str, plan: Plan) -> str:
+    """The table."""
+    about = (
+        f"{said} {plan.few} classes: {plan.few_events:,} events, means of {plan.few_runs} runs; "
+        f"{plan.many} classes: {plan.many_events:,} events, one run. Points are percentage points, "
+        "in brackets what chance alone would show if every forecast were right; errors are in soft "
+        "bins. The Brier score is summed over the classes."
+    )
+    return f"{about}\n\n{blocks(means(rows, COLUMNS), HEADS, _cells, OURS)}"
 
 
 def _cells(own: dict[str, float]) -> tuple[str, ...]:
     return (
         beside(own["classwise"], own["classwise_noise"]),
         beside(own["top"], own["top_noise"]),
-        f"{own['ece']:.1f}",
         f"{own['brier']:.4f}",
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    return command(Comparison(NAME, Plan(), QUICK, measure, texts), arguments, __doc__)
+    return command(Comparison(NAME, Plan(), QUICK, measure, text), arguments, __doc__)

@@ -29,9 +29,8 @@ from fullswap.base.protocols import Indices, Vector
 from fullswap.kernels.philox import uniform
 from fullswap.online.lattices import points_of
 
-TOUR, THRESHOLD, CHANCE, GREEDY, POOREST = range(5)
-"""Kinds of adversaries; see ``Adversary``."""
-KINDS = ("tour", "threshold", "chance", "greedy", "poorest")
+KINDS = ("tour", "poorest")
+"""Of adversaries; see ``Adversary``."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,6 @@ class Adversary:
       forecast at ``centre`` of a cell; the time in a cell goes with (s(1 − s))^``evenness``. While
       a point of the cell has less than ``early`` times its share of the mass, the mean swings by
       ``swing`` either way: a point that is played nearly alone learns fast.
-    - "threshold": yes if and only if the mean is below a threshold that moves through [low, high]
-      ``tours`` times.
-    - "chance": yes with a probability that moves so.
-    - "greedy": the outcome after which the calibration error is larger.
     - "poorest": as "tour", always on to the cell with the least mass for its variance, for
       ``patience`` of the events at a time.
     """
@@ -61,7 +56,6 @@ class Adversary:
     """"tour": at first all zeros, then all ones, for these many times the number of points."""
     low: float = 0.0
     high: float = 1.0
-    tours: float = 1.0
     patience: float = 0.02
     lightness: float = 0.01
     """Where weights are free they are 1 less up to so much."""
@@ -72,7 +66,7 @@ class Adversary:
         """For compiled code."""
         return np.array([
             KINDS.index(self.kind), self.evenness, self.centre, self.swing, self.early,
-            float(self.down), self.warm, self.low, self.high, self.tours, self.patience,
+            float(self.down), self.warm, self.low, self.high, self.patience,
             float(self.turning), self.cool,
         ])  # fmt: skip
 
@@ -81,7 +75,7 @@ def random_adversary(rng: np.random.Generator) -> Adversary:
     """Any adversary."""
     low, high = sorted(rng.random(2))
     return Adversary(
-        kind=str(rng.choice(KINDS, p=(0.7, 0.08, 0.06, 0.04, 0.12))),
+        kind=str(rng.choice(KINDS, p=(0.85, 0.15))),
         evenness=float(rng.uniform(0, 3)),
         centre=float(rng.uniform(0.3, 0.7)),
         swing=float(rng.uniform(0, 0.7)),
@@ -91,7 +85,6 @@ def random_adversary(rng: np.random.Generator) -> Adversary:
         warm=float(rng.choice([0.0, rng.uniform(0, 6)])),
         low=float(rng.choice([0.0, low])),
         high=float(rng.choice([1.0, high])),
-        tours=float(10 ** rng.uniform(-0.3, 1)),
         patience=float(10 ** rng.uniform(-3, -0.7)),
         lightness=float(rng.choice([0.01, rng.random()])),
         turning=bool(rng.integers(2)),
@@ -173,11 +166,9 @@ def duel(rules: Rules, adversary: Adversary, events: int, seed: int) -> Duel:
     if rules.shared > 1:
         weights /= rules.shared
     outcomes = np.empty(events)
-    chance = adversary.kind == "chance"
-    luck = np.random.default_rng(seed).random(events if chance else 0)
     level, masses, ones = _duel(
         rules.grids, rules.first, rules.starts, rules.realised, rules.late, rules.shared,
-        rules.hint, adversary.numbers(), Draws(seed_of(seed)).source, luck, outcomes, weights,
+        rules.hint, adversary.numbers(), Draws(seed_of(seed)).source, outcomes, weights,
     )  # fmt: skip
     points = rules.grids[rules.first[level] : rules.first[level + 1]]
     return Duel(points, masses[: len(points)], ones[: len(points)], outcomes, weights)
@@ -252,15 +243,8 @@ def _poorest(points, masses):
 
 
 @njit
-def _error_after(points, masses, ones, i, g, y):
-    """Share of point i in the calibration error once it has learnt y."""
-    total, happened = masses[i] + g, ones[i] + g * y
-    return total * (points[i] - happened / total) ** 2
-
-
-@njit
 def _duel(
-    grids, first, starts, realised, late, shared, hint, how, source, luck, outcomes, weights
+    grids, first, starts, realised, late, shared, hint, how, source, outcomes, weights
 ):  # fmt: skip
     events, widest = outcomes.shape[0], 0
     for k in range(first.shape[0] - 1):
@@ -269,8 +253,9 @@ def _duel(
     points = grids[first[0] : first[1]]
     masses, ones, recommended = np.zeros(widest), np.zeros(widest), np.zeros(widest)
     recommended[: points.shape[0]] = points
-    kind, evenness, centre, swing, early, down, warm = how[:7]
-    low, high, tours, patience, turning, cool = how[7:]
+    touring = how[0] == 0
+    evenness, centre, swing, early, down, warm = how[1:7]
+    low, high, patience, turning, cool = how[7:]
     total, made = weights.sum(), 0.0
     end = min(total, starts[1]) if starts.shape[0] > 1 else total
     order, ends = _tour(points, evenness, down > 0, cool, warm, low, high, 0.0, end)
@@ -281,53 +266,34 @@ def _duel(
     y = 0.0
     for t in range(events):
         left, right, share = crossing(points, recommended, hint)
-        mean = share * points[left] + (1 - share) * points[right]
         # --- the adversary
         if t % shared == 0:
-            moving = (t / events * tours) % 1.0
-            threshold = low + (high - low) * (1 - abs(2 * moving - 1))
-            if kind == THRESHOLD:
-                y = 1.0 if mean < threshold else 0.0
-            elif kind == CHANCE:
-                y = 1.0 if luck[t] < threshold else 0.0
-            elif kind == GREEDY:
-                gain = 0.0
-                for side in range(2):
-                    i, g = (left, share) if side == 0 else (right, 1 - share)
-                    if g > 0:
-                        unit = 1.0 if realised else g
-                        gain += (g / unit) * (
-                            _error_after(points, masses, ones, i, unit, 1.0)
-                            - _error_after(points, masses, ones, i, unit, 0.0)
-                        )
-                y = 1.0 if gain > 0 else 0.0
-            else:
-                if kind == TOUR:
-                    while visit < order.shape[0] - 1 and made >= ends[visit]:
-                        visit += 1
-                        rising = True
-                    target = order[visit]
-                elif t >= until:
-                    target = _poorest(points, masses)
-                    until = t + patience * events
+            if touring:
+                while visit < order.shape[0] - 1 and made >= ends[visit]:
+                    visit += 1
                     rising = True
-                if left < target:
-                    y = 1.0
-                elif left > target:
-                    y = 0.0
-                elif left == right:
-                    y = 1.0 if left == 0 else 0.0
-                else:
-                    due = (end if kind == TOUR else mass) / points.shape[0]
-                    poor = min(masses[left], masses[right]) < early * due
-                    place, width = 1 - share, swing if poor else 0.0
-                    if width == 0.0:
-                        rising = place < centre
-                    elif rising and place >= centre + width:
-                        rising = False
-                    elif not rising and place <= centre - width:
-                        rising = True
-                    y = 1.0 if rising else 0.0
+                target = order[visit]
+            elif t >= until:
+                target = _poorest(points, masses)
+                until = t + patience * events
+                rising = True
+            if left < target:
+                y = 1.0
+            elif left > target:
+                y = 0.0
+            elif left == right:
+                y = 1.0 if left == 0 else 0.0
+            else:
+                due = (end if touring else mass) / points.shape[0]
+                poor = min(masses[left], masses[right]) < early * due
+                place, width = 1 - share, swing if poor else 0.0
+                if width == 0.0:
+                    rising = place < centre
+                elif rising and place >= centre + width:
+                    rising = False
+                elif not rising and place <= centre - width:
+                    rising = True
+                y = 1.0 if rising else 0.0
         outcomes[t] = y
         made += weights[t]
         # --- the forecast waits

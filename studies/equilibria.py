@@ -4,7 +4,7 @@ Every contender meets the same games, from the smallest up, until it fails: too 
 memory, or over its budget. The failure is a row of its own and larger sizes are not tried. Games
 are made, kernels compiled and gaps verified outside the time that is told; what a contender needs
 of a game, such as matrices, it makes inside it. A short run is done three times and the median
-told. Budgets are CPU time, and pivots for Lemke–Howson.
+told. Budgets are CPU time.
 
 Jobs are meant for a process whose linear algebra keeps to one thread (``threads.one_thread``), one
 after the other.
@@ -32,11 +32,9 @@ from fullswap.games import (
 )
 from studies import rounds
 from studies.baselines import (
-    NOT_INSTALLED,
     Found,
     checked_gap,
     dense_blum_mansour,
-    lemke_howson,
     linear_programme,
 )
 from studies.fits import significant
@@ -92,7 +90,6 @@ GAMES: dict[str, Callable[[int, int], StructuredGame]] = {
 BASELINES: dict[str, Callable[[StructuredGame, float], Found]] = {
     "LP": lambda game, budget: linear_programme(game, budget),
     "Blum–Mansour, dense": lambda game, budget: dense_blum_mansour(game, GAP, budget),
-    "Lemke–Howson": lambda game, budget: lemke_howson(game, budget),
 }
 """Name ↦ what a usual method finds, from a game and a budget."""
 OURS = tuple(f"fullswap, {method}" for method in ("auto", "matching"))
@@ -137,11 +134,7 @@ def jobs(quick: bool, seed: int) -> list[Job]:
 
 def _cost(method: str, budget: float) -> float:
     """CPU seconds of a climb, about."""
-    known = {
-        "LP": 1.0 + 0.2 * budget,
-        "Blum–Mansour, dense": 1.2 * budget,
-        "Lemke–Howson": 0.1,
-    }
+    known = {"LP": 1.0 + 0.2 * budget, "Blum–Mansour, dense": 1.2 * budget}
     return known.get(method, 0.3 + 0.1 * budget)
 
 
@@ -209,17 +202,14 @@ def timed(game: str, method: str, n: int, budget: float, seed: int) -> Row:
 def summarise(rows: Sequence[Row]) -> dict[str, Any]:
     """Times by game, method and size, with the size at which each failed; and ``rounds``."""
     climbs = rows_where(rows, study="size")
-    absent = {row["method"] for row in climbs if row.get("note") == NOT_INSTALLED}
     curves = []
     for game, method in dict.fromkeys((row["game"], row["method"]) for row in climbs):
-        if method not in absent:
-            here = rows_where(climbs, game=game, method=method)
-            curves.append({"game": game, "method": method, **_curve(here)})
+        here = rows_where(climbs, game=game, method=method)
+        curves.append({"game": game, "method": method, **_curve(here)})
     by_gap = rounds.summarise(rows)
     return {
         "gap": GAP,
         "budget": max((number(row, "budget") for row in climbs), default=0.0),
-        "absent": sorted(str(method) for method in absent),
         "sizes": curves,
         "largest_ratio": max((run["largest_share"] for run in by_gap["runs"]), default=0.0),
         "rounds": by_gap,

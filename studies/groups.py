@@ -1,12 +1,12 @@
 """``python -m studies groups``: what it is worth to say which groups an event belongs to.
 
-Ways to forecast, on the same streams; what is scored is what was issued. Groups may overlap, and
-are listed for every event from the largest to the smallest; everybody is not among them.
+Ways to mend a model, on the same streams; what is scored is what was issued. Everybody is not among
+the groups of an event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,18 +15,15 @@ import numpy as np
 import fullswap as fs
 from fullswap.base.protocols import Indices, Vector
 from studies.report.compared import Comparison, beside, blocks, command, means
-from studies.runs import Row, rows_where
+from studies.runs import Row
 
 NAME = "groups"
 BINS = 10
 """Bins of equal width in which forecasts are compared with outcomes."""
-WAVES = 3
-"""Of the drift, in the length of a stream."""
 OURS, IGNORING, OWN = "fullswap, groups told", "groups ignored", "one a group"
 MODEL, TRUTH = "model itself", "true chances"
 COLUMNS = "everybody", "everybody_noise", "worst", "worst_noise", "brier"
 HEADS = ("everybody, points off (chance)", "worst group, points off (chance)", "Brier score")
-TITLES = {"overlapping": "Groups that overlap, no model", "segments": "A model in segments"}
 
 
 @dataclass(frozen=True)
@@ -35,24 +32,21 @@ class Plan:
 
     seed: int = 0
     runs: int = 3
-    events: int = 20_000
-    groups: int = 21
-    """Everybody among them."""
-    segment_events: int = 10_000
+    events: int = 10_000
 
 
-QUICK = Plan(runs=1, events=300, groups=6, segment_events=300)
+QUICK = Plan(runs=1, events=300)
 
 
 class GroupStream(NamedTuple):
-    """Events in order: groups of each, a model's probabilities if there is one, and outcomes.
+    """Events in order: groups of each, a model's probabilities, and outcomes.
 
     Outcomes were drawn with these chances; all arrays have shape (T,).
     """
 
     name: str
     members: list[tuple[str, ...]]
-    claimed: Vector | None
+    claimed: Vector
     outcomes: Vector
     chances: Vector
 
@@ -65,20 +59,6 @@ class GroupStream(NamedTuple):
         """Groups of every event as indices: everybody is 0, ``groups[j]`` is j + 1."""
         index = {name: j + 1 for j, name in enumerate(self.groups)}
         return [np.array([0, *(index[name] for name in names)]) for names in self.members]
-
-
-def overlapping(events: int, groups: int, seed: int) -> Iterator[GroupStream]:
-    """Overlapping groups that hold half of the events down to half a per cent, and no model."""
-    rng = np.random.default_rng([seed, 1])
-    shares = np.geomspace(0.5, 0.005, groups - 1)
-    belongs = rng.random((events, groups - 1)) < shares
-    names = np.array([f"{100 * share:04.1f} %, {j}" for j, share in enumerate(shares)])
-    members = [tuple(names[row].tolist()) for row in belongs]
-    effects = 0.8 * rng.normal(size=groups - 1)
-    drift = np.sin(2 * np.pi * WAVES * np.arange(events) / events)
-    chances = 1 / (1 + np.exp(-(belongs @ effects + drift)))
-    drawn = (rng.random(events) < chances).astype(float)
-    yield GroupStream("effects of groups, and drift", members, None, drawn, chances)
 
 
 def segments(events: int, seed: int) -> Iterator[GroupStream]:
@@ -108,19 +88,17 @@ def segments(events: int, seed: int) -> Iterator[GroupStream]:
 def measure(plan: Plan) -> Iterator[Row]:
     """A row for every stream, way to forecast, and run."""
     for seed in range(plan.seed, plan.seed + plan.runs):
-        for stream in overlapping(plan.events, plan.groups, seed):
-            yield from scores("overlapping", stream, seed)
-        for stream in segments(plan.segment_events, seed):
-            yield from scores("segments", stream, seed)
+        for stream in segments(plan.events, seed):
+            yield from scores(stream, seed)
 
 
-def scores(part: str, stream: GroupStream, seed: int) -> Iterator[Row]:
+def scores(stream: GroupStream, seed: int) -> Iterator[Row]:
     """A row for each way to forecast, and for what is known without one."""
     for name, issued in said(stream, seed).items():
         points, noise, beyond = errors(stream, issued, stream.outcomes)
         worst = 1 + int(np.argmax(beyond[1:]))
         yield {
-            "part": part, "stream": stream.name, "contender": name, "seed": seed,
+            "stream": stream.name, "contender": name, "seed": seed,
             "events": len(issued), "groups": len(stream.groups),
             "everybody": float(points[0]), "everybody_noise": float(noise[0]),
             "worst": float(points[worst]), "worst_noise": float(noise[worst]),
@@ -130,32 +108,25 @@ def scores(part: str, stream: GroupStream, seed: int) -> Iterator[Row]:
 
 
 def said(stream: GroupStream, seed: int) -> dict[str, Vector]:
-    """What each says, by name, shape (T,).
-
-    Of an event that belongs to several groups, the forecaster of the smallest speaks for "one a
-    group"; it learns all events of its group, as the one for everybody learns all.
-    """
+    """What each says, by name, shape (T,); "one a group" learns the events of that group alone."""
     claimed, everything = stream.claimed, np.arange(len(stream.members))
 
     def issued(place: int, own: Indices, **more: Any) -> Vector:
         seeded = int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
         settings = {"groups": stream.groups} if more else {}
-        kind: Any = fs.Forecaster if claimed is None else fs.Recalibrator
-        model = () if claimed is None else (claimed[own],)
-        forecaster = kind(seed=seeded, **settings)
-        result: Vector = forecaster.run(*model, stream.outcomes[own], progress=False, **more).issued
+        forecaster: Any = fs.Recalibrator(seed=seeded, **settings)
+        record = forecaster.run(claimed[own], stream.outcomes[own], progress=False, **more)
+        result: Vector = record.issued
         return result
 
     pooled = issued(0, everything)
-    separate = pooled.copy()
-    smallest = np.array([names[-1] if names else "" for names in stream.members])
+    separate = np.empty_like(pooled)
     for place, group in enumerate(stream.groups, 1):
         own = np.array([event for event in everything if group in stream.members[event]])
-        speaks = smallest[own] == group
-        separate[own[speaks]] = issued(place, own)[speaks]
-    given = {TRUTH: stream.chances} | ({} if claimed is None else {MODEL: claimed})
+        separate[own] = issued(place, own)
     told = issued(0, everything, groups=stream.members)
-    return {**given, IGNORING: pooled, OWN: separate, OURS: told}
+    known = {TRUTH: stream.chances, MODEL: claimed}
+    return {**known, IGNORING: pooled, OWN: separate, OURS: told}
 
 
 def errors(stream: GroupStream, said: Vector, happened: Vector) -> tuple[Vector, Vector, Vector]:
@@ -186,18 +157,15 @@ def errors(stream: GroupStream, said: Vector, happened: Vector) -> tuple[Vector,
     return 100 * np.sqrt(off / total), 100 * np.sqrt(noise / total), beyond
 
 
-def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
-    """Both tables."""
-    parts = [
-        f"{said} Means of {plan.runs} runs of {plan.events:,} events, or of "
-        f"{plan.segment_events:,} where there are segments. Points are percentage points, over "
-        f"{BINS} bins; in brackets what chance alone would show if every forecast were right. The "
-        "worst group is the one that is most clearly off, in standard deviations of chance."
-    ]
-    for part, title in TITLES.items():
-        found = means(rows_where(rows, part=part), COLUMNS)
-        parts += [f"**{title}.**", blocks(found, HEADS, _cells, OURS)]
-    return {NAME: "\n\n".join(parts)}
+def text(rows: list[Row], said: str, plan: Plan) -> str:
+    """The table."""
+    about = (
+        f"{said} Means of {plan.runs} runs of {plan.events:,} events. Points are percentage "
+        f"points, over {BINS} bins; in brackets what chance alone would show if every forecast "
+        "were right. The worst group is the one that is most clearly off, in standard deviations "
+        "of chance."
+    )
+    return f"{about}\n\n{blocks(means(rows, COLUMNS), HEADS, _cells, OURS)}"
 
 
 def _cells(own: dict[str, float]) -> tuple[str, str, str]:
@@ -210,4 +178,4 @@ def _cells(own: dict[str, float]) -> tuple[str, str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    return command(Comparison(NAME, Plan(), QUICK, measure, texts), arguments, __doc__)
+    return command(Comparison(NAME, Plan(), QUICK, measure, text), arguments, __doc__)

@@ -27,8 +27,6 @@ from fullswap.theorems import Constants, Theorem
 from fullswap.theorems.rows import Power, nearest_cost
 from studies.binning import MultiScale
 
-SLOPE_STEP = 1e-6
-"""Slopes at a point may be those this share of the diameter away from it, or a mean over it."""
 NUDGE = 1e-9
 """Slopes to the left and right of x are gradients this share of the diameter away from it."""
 MOST_CELLS = 512
@@ -75,17 +73,10 @@ def one_sided_slopes(loss: Loss, points: Points) -> tuple[Vector, Vector]:
         slopes = loss.gradient(points)[:, 0]
         return slopes[:-1], slopes[1:]
     length, n = float(points[-1, 0] - points[0, 0]), len(points) - 1
-    if getattr(loss, "has_gradient", True):
-        step = NUDGE * length
-        asked = np.concatenate((points[:-1] + step, points[1:] - step))
-        slopes = loss.gradient(asked)[:, 0]
-        return slopes[:n], slopes[n:]
-    # without a gradient, slopes are differences of values
-    step = SLOPE_STEP * length
-    asked = np.concatenate((points, points[:-1] + step, points[1:] - step))
-    values = loss.value(asked)
-    here, right, left = values[: n + 1], values[n + 1 : 2 * n + 1], values[2 * n + 1 :]
-    return (right - here[:-1]) / step, (here[1:] - left) / step
+    step = NUDGE * length
+    asked = np.concatenate((points[:-1] + step, points[1:] - step))
+    slopes = loss.gradient(asked)[:, 0]
+    return slopes[:n], slopes[n:]
 
 
 def law_of(loss: Loss, points: Points, lipschitz: float) -> tuple[Vector, Vector]:

@@ -43,23 +43,10 @@ def posed(quick: bool = False) -> Iterator[Posed]:
         yield _cournot(firms)
     yield _ring(300)
     yield _ring(100_000)
-    yield _first_price(16, 4)
-    yield _bayesian(25)
     if not quick:
         yield _matrices("all-pay auction 3000", *all_pay(3000))
         yield _unit_vectors(100_000, 5)
         yield _unit_vectors(1_000_000, 5)
-
-
-def welfare_games(n: int) -> Iterator[tuple[str, Points, Points]]:
-    """Games of n actions a player, or about as many, on which best equilibria are sought."""
-    rng = np.random.default_rng(n)
-    drawn = rng.standard_normal((2, n, n))
-    yield f"random {n}", drawn[0], drawn[1]
-    yield f"random {n}, mostly opposed", drawn[0], 0.7 * (drawn[1] - drawn[0])
-    yield f"traveller's dilemma {n}", *traveller(n)
-    yield f"all-pay auction {n}", *all_pay(n)
-    yield "Colonel Blotto", *blotto(5 if n > 30 else 2, 4)
 
 
 def all_pay(n: int) -> tuple[Points, Points]:
@@ -153,51 +140,3 @@ def _cournot(firms: int) -> Posed:
         return worst
 
     return Posed(f"Cournot, {firms} firms", zoo.cournot(firms), firms - 0.75, gap)
-
-
-def _first_price(bids: int, values: int) -> Posed:
-    worth = np.linspace(0, 1, values)
-    offers = np.arange(bids) * worth[1] / 2
-
-    def choices(plans: Indices) -> Indices:
-        return plans[:, None] // bids ** np.arange(values - 1, -1, -1) % bids
-
-    def gap(support: Points, weights: Vector) -> float:
-        plans = [choices(support[:, p].astype(int)) for p in range(2)]
-        worst = 0.0
-        for own, other, numbers in zip(plans, plans[::-1], support.T, strict=True):
-            gain = 0.0
-            for number in np.unique(numbers):
-                here = numbers == number
-                met = np.zeros(bids)
-                for k in range(values):
-                    np.add.at(met, other[here, k], weights[here] / values)
-                wins = np.cumsum(met) - met / 2
-                paid = (worth[:, None] - offers) * wins / values
-                mine = own[here][0]
-                gain += float((paid.max(axis=1) - paid[np.arange(values), mine]).sum())
-            worst = max(worst, gain)
-        return worst
-
-    return Posed(f"first-price auction, {bids}^{values} plans", zoo.auction(bids, values), 1.0, gap)
-
-
-def _bayesian(outputs: int) -> Posed:
-    costs, levels = np.array([2.0, 4.0]), np.linspace(0, 12, outputs)
-
-    def gap(support: Points, weights: Vector) -> float:
-        plans = [np.stack(np.divmod(support[:, p].astype(int), outputs), 1) for p in range(2)]
-        worst = 0.0
-        for own, other, numbers in zip(plans, plans[::-1], support.T, strict=True):
-            gain = 0.0
-            for number in np.unique(numbers):
-                here = numbers == number
-                mass = weights[here].sum()
-                rival = weights[here] @ levels[other[here]].mean(axis=1)
-                paid = levels * (mass * (12 - costs[:, None] - levels) - rival) / 2
-                mine = own[here][0]
-                gain += float((paid.max(axis=1) - paid[np.arange(2), mine]).sum())
-            worst = max(worst, gain)
-        return worst
-
-    return Posed(f"Bayesian Cournot, {outputs}² plans", zoo.bayesian_cournot(outputs), 180.0, gap)

@@ -19,7 +19,7 @@ import numpy as np
 
 import fullswap as fs
 from fullswap.base.protocols import Vector
-from fullswap.metrics import DistinctForecastsWarning, brier_score, l2_calibration_error, log_loss
+from fullswap.metrics import DistinctForecastsWarning, brier_score, l2_calibration_error
 from studies.report.compared import Comparison, Scores, command, means
 from studies.report.text import table
 from studies.runs import Row
@@ -249,14 +249,13 @@ def _scored(forecasts: Vector, outcomes: Vector) -> Row:
         # what a calibrated forecaster would show by chance, on average
         "noise": float((levels * (1 - levels)).sum()) / len(said),
         "brier": brier_score(happened, said),
-        "log_loss": log_loss(happened, said),
         "first_brier": brier_score(outcomes[:FIRST], forecasts[:FIRST]),
     }
 
 
-def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
+def text(rows: list[Row], said: str, plan: Plan) -> str:
     """All tables, each below what it shows."""
-    found = means(rows, ("calibration", "noise", "brier", "log_loss", "first_brier"))
+    found = means(rows, ("calibration", "noise", "brier", "first_brier"))
     parts = [
         f"{said} Means over {plan.runs} draws of {plan.events:,} events. Scores are of all "
         f"forecasts after the first {100 * WARM_UP:.0f} % of a stream, and once more of the first "
@@ -264,19 +263,14 @@ def texts(rows: list[Row], said: str, plan: Plan) -> Mapping[str, str]:
         "better than the model.",
         "Brier score:", _table(found, partial(_ratio, "brier")),
         f"The same over the first {FIRST} events:", _table(found, partial(_ratio, "first_brier")),
-        "Log loss, with nothing clipped:", _table(found, _log_loss),
         "Calibration error per forecast less what chance alone would show, × 10⁴:",
         _table(found, _net),
     ]  # fmt: skip
-    return {NAME: "\n\n".join(parts)}
+    return "\n\n".join(parts)
 
 
 def _ratio(key: str, own: Mapping[str, float], raw: Mapping[str, float]) -> str:
     return f"{raw[key]:.4f}" if own is raw else f"{own[key] / raw[key]:.3f}"
-
-
-def _log_loss(own: Mapping[str, float], raw: Mapping[str, float]) -> str:
-    return f"{own['log_loss']:.4f}" if math.isfinite(own["log_loss"]) else "∞"
 
 
 def _net(own: Mapping[str, float], raw: Mapping[str, float]) -> str:
@@ -298,4 +292,4 @@ def _table(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    return command(Comparison(NAME, Plan(), QUICK, measure, texts), arguments, __doc__)
+    return command(Comparison(NAME, Plan(), QUICK, measure, text), arguments, __doc__)

@@ -1,9 +1,8 @@
 """Independent runs that are kept as they end, so that a study can stop and go on.
 
 A part of a study is a list of jobs. What a job measures becomes rows; the rows of a part are kept
-twice, in a journal to which every job adds a line as it ends, and in a table (CSV) written at the
-end. Either restores the other, so that no single file is precious, not even for times, which no
-second run would repeat. Rows carry the versions and the revision that made them.
+in a journal, to which every job adds a line as it ends, and written as a table (CSV) at the end.
+Rows carry the versions and the revision that made them.
 """
 
 from __future__ import annotations
@@ -189,11 +188,8 @@ class Store:
         self.table = folder / f"{name}.csv"
 
     def load(self) -> dict[str, list[Row]]:
-        """Rows by job, from the journal and the table; a line that was cut off is passed over."""
+        """Rows by job, from the journal; a line that was cut off is passed over."""
         known: dict[str, list[Row]] = {}
-        if self.table.exists():
-            for row in from_csv(self.table.read_text(encoding="utf-8")):
-                known.setdefault(str(row["job"]), []).append(row)
         if self.journal.exists():
             for line in self.journal.read_text(encoding="utf-8").splitlines():
                 try:
@@ -214,12 +210,11 @@ class Store:
 
     def save(self, rows: Sequence[Row]) -> None:
         """Write journal and table anew, in the order of the rows."""
-        table = to_csv(rows)
         by_job: dict[str, list[Row]] = {}
-        for row in from_csv(table):  # the same order of columns, from whichever file they came
+        for row in rows:
             by_job.setdefault(str(row["job"]), []).append(row)
-        lines = "".join(json.dumps(rows, allow_nan=False) + "\n" for rows in by_job.values())
-        write(self.table, table)
+        lines = "".join(json.dumps(own, allow_nan=False) + "\n" for own in by_job.values())
+        write(self.table, to_csv(rows))
         write(self.journal, lines)
 
 
@@ -233,37 +228,10 @@ def to_csv(rows: Sequence[Row]) -> str:
     """
     columns = list(dict.fromkeys(key for row in rows for key in row))
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        cells = ["" if row.get(key) is None else str(row[key]) for key in columns]
-        if any(_value(cell) != row.get(key) for cell, key in zip(cells, columns, strict=True)):
-            raise ValueError(f"values must survive a table as text, got {row!r}")
-        writer.writerow(cells)
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return text.getvalue()
-
-
-def from_csv(text: str) -> list[Row]:
-    r"""Rows of a table; empty cells are left out.
-
-    Examples
-    --------
-    >>> from_csv("name,gap,found\na,0.5,\nb,,True\n")
-    [{'name': 'a', 'gap': 0.5}, {'name': 'b', 'found': True}]
-    """
-    reader = csv.DictReader(io.StringIO(text))
-    return [{key: _value(cell) for key, cell in row.items() if cell != ""} for row in reader]
-
-
-def _value(cell: str) -> Value:
-    if cell in ("True", "False"):
-        return cell == "True"
-    for kind in (int, float):
-        try:
-            return kind(cell)
-        except ValueError:
-            pass
-    return cell or None
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -24,15 +24,13 @@ import numpy as np
 
 from fullswap.games import (
     CorrelatedEquilibrium,
-    StructuredGame,
-    from_matrices,
     from_tensor,
     solve,
 )
 from fullswap.games.lp import ANY
 from studies import rivals
 from studies.baselines import Found
-from studies.posed import Posed, posed, welfare_games
+from studies.posed import Posed, posed
 from studies.report.markers import rewrite
 from studies.report.text import table
 from studies.threads import THREADS, one_thread
@@ -160,24 +158,6 @@ def _listed(names: Sequence[str]) -> str:
     return "; ".join(names) or "none"
 
 
-def notions_table(quick: bool = False) -> str:
-    """CPU seconds to the equilibrium of the largest welfare, proved, of both notions."""
-    rows = []
-    for name, first, second in welfare_games(10 if quick else 60):
-        game, scale = from_matrices(first, second), max(np.ptp(first), np.ptp(second))
-        cells = []
-        for notion in ("correlated", "coarse"):
-            found, seconds = timed(_best(game, SHARES[1] * float(scale), notion))
-            proved = found.optimum is not None and found.optimum.proved
-            cells.append(_seconds(seconds) if proved else "–")
-        rows.append([name, *cells])
-    return table(["largest welfare", "correlated", "coarse"], rows)
-
-
-def _best(game: StructuredGame, gap: float, notion: str) -> Callable[[], CorrelatedEquilibrium]:
-    return lambda: solve(game, gap, objective="welfare", notion=notion, seconds=BUDGET)
-
-
 def _pair(times: Sequence[float | None] | None) -> str:
     if times is None or all(t is None for t in times):
         return "–"
@@ -217,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lines.append(measure(game))
         line = lines[-1]
         print(line.game, line.ours, line.by, line.gaps, line.others, file=sys.stderr, flush=True)
-    content = f"{as_table(lines)}\n\n{notions_table(asked.quick)}"
+    content = as_table(lines)
     print(content)
     if asked.page is not None:
         rewrite(asked.page, NAME, content)

@@ -125,12 +125,6 @@ class Study:
         store = Store(self.folder, part.name)
         run(part.jobs(self.quick, self.seed), store, executor, progress_lines(part.name))
 
-    def revisions(self, name: str) -> list[str]:
-        """The revision of the source behind every job of a part that is done."""
-        known = Store(self.folder, name).load()
-        jobs = PARTS[name].jobs(self.quick, self.seed)
-        return [str(known[job.name][0]["revision"]) for job in jobs if job.name in known]
-
     def summary(self) -> dict[str, Any]:
         """What all finished parts say, with what made them."""
         parts: dict[str, Any] = {}

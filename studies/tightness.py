@@ -4,7 +4,7 @@ For each way of using it (``SETTINGS``) a search over adversaries (``studies.due
 largest calibration error at the smallest number of events; the best few are tried, and varied a
 little, at larger ones. What is reported is measured with draws of other seeds than those of the
 search, so that no luck is reported: with realised feedback a guarantee is for the average over
-draws, and so is the error here. The library's own adversaries (``fullswap.adversaries``) play too.
+draws, and so is the error here.
 
 The error is that of the second forecaster in ``studies.duels``. The library's replays the same
 outcomes with the same draws, must come to the same error, and says what it guarantees.
@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -27,7 +26,6 @@ import numpy as np
 import fullswap as fs
 from fullswap.certificates import Quantity
 from studies.duels import Adversary, Duel, Rules, duel, neighbour, random_adversary
-from studies.house_adversaries import largest_of_the_house
 from studies.report.markers import rewrite
 from studies.report.text import table
 from studies.runs import Row, number, provenance, to_csv, write
@@ -208,17 +206,9 @@ def rows_of(
         budget = Budget.at(events, rules.realised, quick)
         best = worst(rules, events, budget, best, rng)
         fresh = range(_FRESH, _FRESH + budget.reported)
-        found = {f"{one.kind} {k}": error(rules, one, events, fresh) for k, one in enumerate(best)}
-        name = max(found, key=lambda key: found[key])
-        strongest, measured = best[int(name.split()[1])], found[name]
-        kind = strongest.kind
-        if events == min(sizes) and setting.late == 0 and setting.shared == 1:
-            house, value = largest_of_the_house(
-                partial(setting.forecaster, feedback, events), events,
-                range(2 if rules.realised else 1), setting.weighted,
-            )  # fmt: skip
-            if value > measured:
-                kind, measured = house, value
+        found = [error(rules, one, events, fresh) for one in best]
+        measured = max(found)
+        strongest = best[found.index(measured)]
         one = duel(rules, strongest, events, _FRESH)
         library = replayed(setting, feedback, one, _FRESH)
         theirs = measured_by_the_library(library)
@@ -233,7 +223,8 @@ def rows_of(
             "margin": margin(rules, strongest, events, fresh),
             "guaranteed": guaranteed,
             "ratio": None if guaranteed is None else measured / guaranteed,
-            "adversary": kind, **{k: v for k, v in asdict(strongest).items() if k != "kind"},
+            "adversary": strongest.kind,
+            **{key: value for key, value in asdict(strongest).items() if key != "kind"},
         }  # fmt: skip
 
 
@@ -322,10 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not (setting.weighted or setting.late or setting.shared > 1):
                 rows.append(tree_row(setting, feedback, TREE))
     folder = asked.out or Path("results") / NAME
-    kept: list[Row] = [
-        {key: value for key, value in row.items() if value is not None} for row in rows
-    ]
-    write(folder / f"{NAME}.csv", to_csv(kept))
+    write(folder / f"{NAME}.csv", to_csv(rows))
     content = markdown(rows)
     print(content)
     if asked.page is not None:

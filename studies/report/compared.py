@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from studies.report.markers import replace_between
+from studies.report.markers import rewrite
 from studies.report.text import bold, listed, table
 from studies.runs import Row, number, provenance, rows_where, to_csv, write
 
@@ -23,15 +23,15 @@ Scores = dict[str, dict[str, float]]
 class Comparison:
     """What is measured with how much effort, and what a page shows of it.
 
-    ``texts`` gives, of rows, how they were measured, and the plan, what belongs between each pair
-    of markers. Plans have a ``seed``; they and ``measure`` are a module's own.
+    ``text`` gives, of rows, how they were measured, and the plan, what belongs between the markers.
+    Plans have a ``seed``; they and ``measure`` are a module's own.
     """
 
     name: str
     plan: Any
     quick: Any
     measure: Callable[[Any], Iterable[Row]]
-    texts: Callable[[list[Row], str, Any], Mapping[str, str]]
+    text: Callable[[list[Row], str, Any], str]
 
 
 def means(rows: Sequence[Row], columns: Iterable[str]) -> dict[str, Scores]:
@@ -91,13 +91,10 @@ def command(found: Comparison, arguments: Sequence[str] | None, description: str
             rows.append(row)
             print(f"{time.monotonic() - began:5.0f} s  {row}", file=sys.stderr)
         write((asked.out or Path("results") / name) / f"{name}.csv", to_csv(rows))
-        contents = found.texts(rows, _about(name, asked), plan)
-        print("\n\n".join(contents.values()))
+        content = found.text(rows, _about(name, asked), plan)
+        print(content)
         if asked.page is not None:
-            page = asked.page.read_text(encoding="utf-8")
-            for marker, content in contents.items():
-                page = replace_between(page, marker, content)
-            write(asked.page, page)
+            rewrite(asked.page, name, content)
     except (ValueError, OSError, ImportError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1

@@ -30,7 +30,6 @@ def values(summary: dict[str, Any]) -> dict[str, str]:
         "lp_actions": f"{round((MOST_ENTRIES / 2) ** (1 / 3), -1):.0f}",
         "haste": f"{HASTE:g}",
         "usual": listed(f"{look_of(m)[2]}: {_most(curves, m):,}" for m in usual),
-        "absent": listed(summary["absent"], ", "),
         **_auto([c for c in curves if c["method"] == AUTO]),
         "sizes": _sizes(curves),
         "actions": f"{rounds['actions']:,}",

@@ -26,7 +26,6 @@ _ORANGE, _GUIDE = "#E69F00", "0.6"
 _LOOKS: dict[str, tuple[str, str, str]] = {
     "LP": (INK, "s", "linear programme"),
     "Blum–Mansour, dense": (_ORANGE, "D", "Blum–Mansour on all actions"),
-    "Lemke–Howson": ("0.5", "P", "Lemke–Howson"),
     "paper": (VERMILION, "o", "paper’s learner in self-play"),
     "matching": ("#56B4E9", "<", "solve: matching"),
     "auto": (BLUE, "*", "solve: auto"),

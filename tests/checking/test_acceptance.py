@@ -13,11 +13,25 @@ from scipy.stats import binom, poisson
 
 import fullswap as fs
 from fullswap.checking.evidence import EvidenceRun, e_bh, evidence_of
+from miscalibrated import TABLE, forecasts, sigmoid, stream
 from naive.bets import FAMILIES, OURS
-from studies.detection import LEVEL, LINE, found, inputs_shift, monitor_alarms, right_stream
-from studies.miscalibrated import TABLE, sigmoid, stream
+from studies.detection import inputs_shift, monitor_alarms
 
 SAFE = 0.999
+LEVEL = 0.05
+LINE = 1 / LEVEL
+"""Evidence that a calibrated forecaster reaches with chance ``LEVEL`` at most, ever."""
+
+
+def found(evidence):
+    """Whether it ever reached the line."""
+    return evidence.log10_most >= np.log10(LINE)
+
+
+def right_stream(rare, events, rng):
+    """Outcomes drawn from the forecasts."""
+    p = forecasts("rare" if rare else "right", events, rng)
+    return (rng.random(events) < p).astype(np.float64), p
 
 
 def most(runs, chance=LEVEL):

@@ -13,7 +13,7 @@ from checking.evidence_cases import logs, short_log
 from fullswap.checking.evidence import EvidenceRun, e_bh, evidence_of
 from fullswap.theorems import LEDGER
 from fullswap.theorems.evidence import Flags, Threshold
-from studies.miscalibrated import TABLE, forecasts, logit, sigmoid, stream
+from miscalibrated import TABLE, forecasts, logit, sigmoid, stream
 
 LINE = math.log10(20)
 BEST_KNOWN = {

@@ -18,8 +18,8 @@ from fullswap.checking.evidence import evidence_of
 from fullswap.kernels.evidence import ALARMS
 from fullswap.theorems import LEDGER
 from fullswap.theorems.evidence import Watch
+from miscalibrated import forecasts, logit, sigmoid
 from naive import evidence as naive
-from studies.miscalibrated import forecasts, logit, sigmoid
 
 
 def state(monitor):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import fullswap as fs
 from fullswap.checking.evidence import evidence_of
-from studies.miscalibrated import logit
+from miscalibrated import logit
 
 Vector = NDArray[np.float64]
 SLOPES = np.array([0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.15, 1.35, 1.7])

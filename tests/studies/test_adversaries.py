@@ -139,9 +139,7 @@ def test_search_reports_a_run_that_can_be_repeated(set_name, class_name):
 
     short = search(make, action_set, promised, rounds=80, budget=1, seed=2)
     found = search(make, action_set, promised, rounds=80, budget=32, seed=2)
-    assert (short.tried, found.tried) == (1, 32)
-    assert short.ratio == short.first == found.first
-    assert found.first < found.ratio <= 1  # thirty more runs find something worse than the first
+    assert short.ratio < found.ratio <= 1  # thirty more runs find something worse than the first
     assert found.ratio == found.measured / found.guaranteed
     assert found == search(make, action_set, promised, rounds=80, budget=32, seed=2)
     assert set(found.parameters) == {"seed", "kind", *ADVERSARIES[found.adversary].parameters}

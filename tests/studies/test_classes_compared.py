@@ -11,7 +11,7 @@ from whole import DOCS
 import fullswap as fs
 from studies import classes
 from studies.__main__ import main
-from studies.classes import CELLS, OURS, ClassStream, drawn, softmax
+from studies.classes import CELLS, OURS, drawn, softmax
 
 
 def hats(value):
@@ -64,31 +64,11 @@ def test_the_class_wise_error_is_the_sum_over_classes():
     assert np.mean(again) == pytest.approx(noise, rel=0.1)  # what chance shows on average
 
 
-def test_the_hard_error_is_the_usual_one():
-    said, happened = vectors(3)
-    top = said.argmax(axis=1)
-    rows = np.arange(len(said))
-    own = classes.hard_error(said[rows, top], happened[rows, top])
-    labels = happened.argmax(axis=1)
-    usual = fs.metrics.calibration_error(labels, said, norm="l1", bins=classes.BINS, kind="top")
-    assert own == pytest.approx(usual)
-
-
-def test_streams_are_as_they_are_described():
-    zipf, switching, modelled = classes.streams(3_000, 5, seed=0)
-    shares = np.bincount(zipf.labels, minlength=5) / 3_000
-    assert shares == pytest.approx(np.array([60, 30, 20, 15, 12]) / 137, abs=0.03)
-    quarters = [np.bincount(part).argmax() for part in np.split(switching.labels, 4)]
-    assert quarters == [0, 4, 0, 4]
-    assert modelled.claimed.sum(axis=1) == pytest.approx(1)
-    top = modelled.claimed.argmax(axis=1)
-    assert modelled.claimed.max(axis=1).mean() > (top == modelled.labels).mean() + 0.1
-
-
-def test_shares_stand_in_for_a_model():
-    said = ClassStream("x", 3, None, np.array([0, 1, 2, 0, 1, 2, 0])).model()
-    assert said[0] == pytest.approx(1 / 3) and said[3] == pytest.approx(1 / 3)
-    assert said[4] == pytest.approx(np.array([7, 4, 4]) / 15)
+def test_the_model_is_too_sure():
+    stream = classes.modelled(3_000, 5, seed=0)
+    assert stream.claimed.sum(axis=1) == pytest.approx(1)
+    top = stream.claimed.argmax(axis=1)
+    assert stream.claimed.max(axis=1).mean() > (top == stream.labels).mean() + 0.1
 
 
 def test_online_scaling_finds_what_is_wrong():
@@ -121,5 +101,5 @@ def test_the_command_fills_the_page_of_the_documentation(tmp_path, monkeypatch):
     asked = ["classes", "--quick", "--seed", "3", "--out", str(tmp_path), "--page", str(own)]
     assert main(asked) == 0
     once = own.read_text(encoding="utf-8")
-    assert "with seed 3" in once and "nan" not in once and once.count(f"| **{OURS}** |") == 6
-    assert (tmp_path / "classes.csv").read_text(encoding="utf-8").startswith("part,stream,")
+    assert "with seed 3" in once and "nan" not in once and once.count(f"| **{OURS}** |") == 2
+    assert (tmp_path / "classes.csv").read_text(encoding="utf-8").startswith("stream,contender,")

@@ -4,10 +4,11 @@ import json
 import pickle
 
 import pytest
+from whole import kept
 
 from studies import convex
 from studies.fits import exponent
-from studies.runs import Job, from_csv, to_csv
+from studies.runs import Job
 
 HORIZONS = (16, 32, 64, 128)
 
@@ -24,7 +25,7 @@ def rows():
             for job in convex.jobs(True, 0)
             for row in job.measure(**job.arguments)
         ]
-    return from_csv(to_csv(found))
+    return kept(found)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from whole import kept
 
 from fullswap.adversaries import meet
 from fullswap.losses import Quadratic
@@ -31,7 +32,6 @@ from studies.approaches import (
     nearest_multiple,
     rounding_guarantees,
 )
-from studies.runs import from_csv, to_csv
 from studies.searching import search
 
 chances = st.floats(0.0, 1.0)
@@ -260,9 +260,9 @@ def rows():
     return found
 
 
-def test_summary_is_plain_and_survives_the_table(rows):
+def test_summary_is_plain_and_survives_the_journal(rows):
     told = figure.summarise(rows)
-    again = from_csv(to_csv([{k: v for k, v in row.items() if v is not None} for row in rows]))
+    again = kept([{k: v for k, v in row.items() if v is not None} for row in rows])
     assert figure.summarise(again) == told
     assert json.loads(json.dumps(told, allow_nan=False)) == told
 

@@ -47,7 +47,7 @@ def test_errors_are_those_of_the_events_of_a_group():
 def test_chance_shows_what_right_forecasts_show():
     rng = np.random.default_rng(1)
     chances = rng.random(500)
-    stream = GroupStream("x", [("a",)] * 500, None, chances, chances)
+    stream = GroupStream("x", [("a",)] * 500, chances, chances, chances)
     runs = [
         groups.errors(stream, chances, (rng.random(500) < chances).astype(float))
         for _ in range(300)
@@ -59,53 +59,39 @@ def test_chance_shows_what_right_forecasts_show():
 
 
 def test_streams_are_as_they_are_described():
-    for stream in groups.overlapping(4_000, 6, seed=0):
-        assert len(stream.groups) == 5 and len(stream.members) == 4_000
-        sizes = {name: 0 for name in stream.groups}
-        for names in stream.members:
-            assert list(names) == sorted(names, reverse=True)  # the smallest last
-            for name in names:
-                sizes[name] += 1
-        shares = [float(name.split(" ")[0]) / 100 for name in stream.groups]
-        assert [sizes[name] / 4_000 for name in stream.groups] == pytest.approx(shares, abs=0.03)
     for stream in groups.segments(4_000, seed=0):
         right = np.allclose(stream.chances, stream.claimed)
         assert right == ("none" in stream.name)
         assert abs((stream.outcomes - stream.chances).sum()) < 4 * math.sqrt(1_000)
 
 
-def test_the_forecaster_of_the_smallest_group_speaks():
-    members = [(), ("a",), ("a", "b"), ("b",), ("a",), ("a", "b")]
+def test_each_group_has_a_forecaster_of_its_own_and_ours_is_told_of_all():
+    members = [("a",), ("b",), ("a",), ("b",), ("a",), ("b",)]
     rng = np.random.default_rng(5)
     claimed, outcomes = rng.random(6), np.array([0.0, 1, 1, 0, 1, 0])
     stream = GroupStream("small", members, claimed, outcomes, claimed)
     found = groups.said(stream, 3)
+    assert [*found] == [TRUTH, MODEL, IGNORING, OWN, OURS]
     seeds = [int(np.random.SeedSequence([3, k]).generate_state(1)[0]) for k in range(3)]
     alone = {key: fs.Recalibrator(seed=s) for key, s in zip(("", "a", "b"), seeds, strict=True)}
     told = fs.Recalibrator(seed=seeds[0], groups=["a", "b"])
-    for event, names in enumerate(members):
-        said = {key: alone[key].predict(float(claimed[event])) for key in ("", *names)}
-        ours = told.predict(float(claimed[event]), groups=names)
+    for event, (name,) in enumerate(members):
+        said = {key: alone[key].predict(float(claimed[event])) for key in ("", name)}
+        ours = told.predict(float(claimed[event]), groups=(name,))
         assert found[IGNORING][event] == said[""].issued
-        assert found[OWN][event] == said[names[-1] if names else ""].issued
+        assert found[OWN][event] == said[name].issued
         assert found[OURS][event] == ours.issued
         for key, forecast in said.items():
             alone[key].update(float(outcomes[event]), forecast)
         told.update(float(outcomes[event]), ours)
 
 
-def test_what_is_known_without_a_forecaster_is_shown():
-    assert [*groups.said(next(groups.overlapping(50, 3, 0)), 0)] == [TRUTH, IGNORING, OWN, OURS]
-    with_model = [*groups.said(next(groups.segments(50, 0)), 0)]
-    assert with_model == [TRUTH, MODEL, IGNORING, OWN, OURS]
-
-
 def test_the_command_fills_the_page_of_the_documentation(tmp_path, monkeypatch):
-    monkeypatch.setattr(groups, "QUICK", replace(groups.QUICK, events=60, segment_events=60))
+    monkeypatch.setattr(groups, "QUICK", replace(groups.QUICK, events=60))
     own = tmp_path / "page.md"
     own.write_text((DOCS / "groups-compared.md").read_text(encoding="utf-8"), encoding="utf-8")
     asked = ["groups", "--quick", "--seed", "3", "--out", str(tmp_path), "--page", str(own)]
     assert main(asked) == 0
     once = own.read_text(encoding="utf-8")
-    assert "with seed 3" in once and once.count(f"| **{OURS}** |") == 5 and "nan" not in once
-    assert (tmp_path / "groups.csv").read_text(encoding="utf-8").startswith("part,stream,")
+    assert "with seed 3" in once and once.count(f"| **{OURS}** |") == 4 and "nan" not in once
+    assert (tmp_path / "groups.csv").read_text(encoding="utf-8").startswith("stream,contender,")

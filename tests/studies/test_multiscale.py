@@ -12,7 +12,7 @@ from fullswap import FullSwapLearner, losses, sets, simulate
 from fullswap.losses import LossClass
 from studies import binning as compiled
 from studies.adversaries import ADVERSARIES, all_adversaries
-from studies.binning import MultiScale, solve_by_highs
+from studies.binning import MultiScale
 from studies.multiscale import MOST_CELLS, MultiScaleRow, default_cells, law_of
 
 UNIT, CONVEX = sets.Interval(0.0, 1.0), LossClass(lipschitz=1.0, convex=True)
@@ -35,7 +35,7 @@ def test_value_is_at_most_zero_for_any_weights(cells, seed, spread):
     binning.logs[:] = rng.uniform(-spread, 0.0, binning.logs.shape)
     binning.logs[rng.random(binning.logs.shape) < 0.3] = -60.0
     binning.mix()
-    assert binning.value <= 1e-9 and solve_by_highs(binning.game())[1] <= 1e-7
+    assert binning.value <= 1e-9
     # the same mixture against every outcome, on the grid and between its points
     gamma, weights = 1 / cells, np.exp(binning.logs)
     weights /= weights.max()
@@ -59,13 +59,9 @@ def test_coarsest_first_stays_coarse_while_it_can_and_refines_when_it_must():
     assert binning.finest <= 1 / 8 and np.abs(indices / 32 - 0.40625).max() <= 1 / 8
 
 
-def test_failure_of_the_simplex_method_is_mended_by_the_second_solver(monkeypatch):
-    binning = MultiScale(8, 4)
+def test_failure_of_the_simplex_method_is_an_error(monkeypatch):
     monkeypatch.setattr(compiled, "choose", lambda *args: (float("nan"), len(args[2]) - 1))
-    _, weights = binning.mix()
-    assert binning.value <= 1e-9 and weights.sum() == pytest.approx(1.0)
-    monkeypatch.setattr(compiled, "solve_by_highs", lambda game: (binning.shares, 0.1))
-    with pytest.raises(RuntimeError, match="value 0.1"):
+    with pytest.raises(RuntimeError, match="value nan"):
         MultiScale(8, 4).mix()
 
 
@@ -123,12 +119,12 @@ def test_regret_is_far_below_the_trivial_one_against_every_adversary(low, side, 
         assert told.measured <= told.after_the_fact < 400 * slope * side / 2
 
 
-@pytest.mark.parametrize("gradient", [True, False])
-def test_law_of_a_kink_is_an_atom(gradient):
+def test_law_of_a_kink_is_an_atom():
     points = np.linspace(0, 1, 9)[:, None]
     for center in (0.0, 0.3, 0.5, 1.0):
-        slope = (lambda x, c=center: np.sign(x - c)) if gradient else None
-        loss = losses.Custom(lambda x, c=center: np.abs(x[:, 0] - c), slope)
+        loss = losses.Custom(
+            lambda x, c=center: np.abs(x[:, 0] - c), lambda x, c=center: np.sign(x - c)
+        )
         below, up_to = law_of(loss, points, 1.0)
         np.testing.assert_allclose(below, points[:, 0] > center, atol=1e-6)
         np.testing.assert_allclose(up_to, points[:, 0] >= center, atol=1e-6)

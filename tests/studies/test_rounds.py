@@ -34,7 +34,7 @@ def self_play(dim, seed=0, last=512):
 @pytest.fixture(scope="module")
 def rows():
     jobs = [climb("auction", method) for method in ("LP", "fullswap, auto", "fullswap, matching")]
-    jobs += [climb("random, full rank", "fullswap, auto"), climb("auction", "Lemke–Howson")]
+    jobs += [climb("random, full rank", "fullswap, auto")]
     for dim in (2, 3):
         jobs += [self_play(dim), descent("matching", dim, most_rounds=200)]
     return measured([*jobs, descent("auto", 2)])
@@ -253,7 +253,6 @@ def test_the_summary_holds_what_was_measured(rows, summary):
     assert auto["failed"] is None and all(p["gap"] <= summary["gap"] for p in auto["points"])
     (programme,) = [c for c in summary["sizes"] if c["method"] == "LP"]
     assert programme["failed"]["actions"] == 256
-    assert all(c["method"] not in summary["absent"] for c in summary["sizes"])
     assert summary["rounds"]["actions"] == 60 and summary["rounds"]["games"] == 1
     for run in summary["rounds"]["runs"]:
         assert all(p["gap"] <= p["guaranteed"] for p in run["points"])

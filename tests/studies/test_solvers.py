@@ -81,9 +81,3 @@ def test_a_line_says_what_is_late():
     assert "| chess | 0.5 / – | pure | 0.1 / – | 0.2 / 3 | 0 |" in shown
     assert "chess (at 0.001); chess (at 1e-06). The smaller gap" in shown
     assert shown.endswith("was reached by no method: none.")
-
-
-def test_both_notions_are_asked_for_the_largest_welfare():
-    lines = solvers.notions_table(quick=True).splitlines()
-    assert lines[0] == "| largest welfare | correlated | coarse |"
-    assert len(lines) == 2 + 5 and all(line.count("|") == 4 for line in lines)

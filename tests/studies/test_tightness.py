@@ -9,7 +9,6 @@ import pytest
 
 import fullswap as fs
 from studies import duels, tightness, trees
-from studies.house_adversaries import error_against, largest_of_the_house
 
 FEEDBACK = ("realised", "distribution")
 
@@ -112,22 +111,6 @@ def test_no_tree_of_twelve_events_exceeds_its_guarantee(setting, feedback):
     for events in range(1, 13):
         row = tightness.tree_row(setting, feedback, events)
         assert 0 < row["measured"] <= row["guaranteed"]
-
-
-def test_the_house_adversaries_are_measured_from_their_forecasts():
-    name, value = largest_of_the_house(
-        lambda seed: fs.Forecaster(60, seed=seed), 60, range(2), False
-    )
-    assert name and 0 < value <= fs.Forecaster(60).guarantee
-    forecaster = fs.Forecaster(60, feedback="distribution", seed=0)
-
-    class Contrary:
-        def choose(self, mixture, t):
-            mean = float(mixture.points[:, 0] @ mixture.weights)
-            return fs.losses.Quadratic([float(mean < 0.5)])
-
-    error = error_against(Contrary(), forecaster, 60, 0, False)
-    assert error == pytest.approx(tightness.measured_by_the_library(forecaster))
 
 
 def test_the_command_writes_its_table(tmp_path, capsys, monkeypatch):

@@ -1,11 +1,9 @@
-"""What tests of a study share: rows as a table gives them back, and summaries of whole studies."""
+"""What tests of a study share: rows as a journal gives them back, summaries of whole studies."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-
-from studies.runs import from_csv, to_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -13,10 +11,15 @@ GOLDEN = ROOT / "tests" / "golden" / "quick.json"
 SUMMARIES = {"quick": GOLDEN, "full": DOCS / "figures" / "summary.json"}
 
 
+def kept(rows):
+    """Rows as they come back from a journal."""
+    return json.loads(json.dumps(rows))
+
+
 def measured(jobs):
-    """Rows as they come back from a table."""
+    """Rows of jobs, as they come back from a journal."""
     rows = [{**job.arguments, **row} for job in jobs for row in job.measure(**job.arguments)]
-    return from_csv(to_csv(rows))
+    return kept(rows)
 
 
 def summary_of(scale):

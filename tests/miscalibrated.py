@@ -46,7 +46,7 @@ CHANCES: dict[str, Callable[[Vector], Vector]] = {
 }
 """The chance of yes, by what is wrong with the forecasts."""
 TABLE = ("slope .75", "slope .6", "shift .25", "top", "wiggle", "flip", "rare")
-"""The wrong ones, in the order of the table."""
+"""The wrong ones."""
 
 
 def forecasts(name: str, n: int, rng: np.random.Generator) -> Vector:
