@@ -38,7 +38,7 @@ def test_large_classes_are_solved_up_to_rounding(kind, size):
     np.add.at(matrix, (np.arange(size)[:, None], indices), weights)
     members, out = np.empty(size, dtype=np.int64), np.empty(size)
     found = stationary_sparse(
-        None, indices, weights, 0, make_scratch(size), 1, np.empty((size, size)), members, out
+        indices, weights, 0, make_scratch(size), 1, np.empty((size, size)), members, out
     )
     assert found == size and members.tolist() == list(range(size))
     assert out.min() > 0.0 and out.sum() == pytest.approx(1.0, abs=1e-12)

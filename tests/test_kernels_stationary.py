@@ -89,7 +89,7 @@ def solve_sparse(indices, weights, start, scratch=None, stamp=1, room=None):
     members, out = np.full(n, -1), np.full(max(n, 2), np.nan)
     scratch = make_scratch(n) if scratch is None else scratch
     dense = np.full((room, room), np.nan)  # leftovers of earlier rounds must not matter
-    size = stationary_sparse(None, indices, weights, start, scratch, stamp, dense, members, out)
+    size = stationary_sparse(indices, weights, start, scratch, stamp, dense, members, out)
     assert size > 0
     return members[:size], out[:size]
 
@@ -195,7 +195,7 @@ def test_recurrent_class_is_a_closed_class_reachable_from_the_start(chain):
     indices, weights, start = chain
     n = len(indices)
     members = np.full(n, -1)
-    size = recurrent_class(None, indices, weights, start, make_scratch(n), 1, members)
+    size = recurrent_class(indices, weights, start, make_scratch(n), 1, members)
     found = tuple(sorted(members[:size].tolist()))
     assert found in closed_classes_from(as_matrix(indices, weights), start)
     assert (members[size:] == -1).all()
@@ -206,7 +206,7 @@ def test_search_stops_at_the_first_closed_class():
     indices = np.array([[1, 2], [1, 1], [2, 2]])
     weights = np.array([[0.5, 0.5], [1.0, 0.0], [1.0, 0.0]])
     scratch, members = make_scratch(3), np.empty(3, dtype=np.int64)
-    assert recurrent_class(None, indices, weights, 0, scratch, 9, members) == 1
+    assert recurrent_class(indices, weights, 0, scratch, 9, members) == 1
     assert members[0] == 1
     assert (scratch[:, STAMP] == 9).tolist() == [True, True, False]
 
@@ -215,7 +215,7 @@ def test_a_place_of_weight_zero_is_no_successor():
     indices = np.array([[1, 0], [0, 0]])
     weights = np.array([[0.0, 1.0], [1.0, 0.0]])
     members = np.empty(2, dtype=np.int64)
-    assert recurrent_class(None, indices, weights, 0, make_scratch(2), 1, members) == 1
+    assert recurrent_class(indices, weights, 0, make_scratch(2), 1, members) == 1
     assert members[0] == 0
 
 
@@ -223,9 +223,9 @@ def test_a_path_of_many_states_needs_no_recursion():
     n = 100_000
     indices = np.minimum(np.arange(n) + 1, n - 1)[:, None]
     members = np.empty(n, dtype=np.int64)
-    size = recurrent_class(None, indices, np.ones((n, 1)), 0, make_scratch(n), 1, members)
+    size = recurrent_class(indices, np.ones((n, 1)), 0, make_scratch(n), 1, members)
     assert (size, members[0]) == (1, n - 1)
-    size = recurrent_class(None, (indices + 1) % n, np.ones((n, 1)), 0, make_scratch(n), 1, members)
+    size = recurrent_class((indices + 1) % n, np.ones((n, 1)), 0, make_scratch(n), 1, members)
     assert size == n // 2  # every second state, round and round
 
 
@@ -273,7 +273,7 @@ def test_reused_scratch_gives_what_fresh_scratch_gives():
         weights[rng.random((n, k)) < 0.5] = 0.0
         weights[:, 0] += 1.0 - weights.sum(axis=1)
         start = int(rng.integers(n))
-        size = stationary_sparse(None, indices, weights, start, scratch, stamp, dense, members, out)
+        size = stationary_sparse(indices, weights, start, scratch, stamp, dense, members, out)
         fresh_members, fresh_shares = solve_sparse(indices, weights, start)
         np.testing.assert_array_equal(members[:size], fresh_members)
         np.testing.assert_array_equal(out[:size], fresh_shares)
@@ -308,7 +308,7 @@ def test_too_small_a_work_matrix_is_reported_and_the_next_call_succeeds():
     weights, scratch = np.ones((4, 1)), make_scratch(4)
     members, out = np.empty(4, dtype=np.int64), np.full(4, -7.0)
     arrays = (np.empty((3, 3)), members, out)
-    assert stationary_sparse(None, indices, weights, 0, scratch, 1, *arrays) == -4
+    assert stationary_sparse(indices, weights, 0, scratch, 1, *arrays) == -4
     assert (out == -7.0).all()
     found, shares = solve_sparse(indices, weights, 0, scratch, stamp=2, room=4)
     assert found.tolist() == [0, 1, 2, 3] and shares.tolist() == [0.25] * 4

@@ -21,7 +21,7 @@ from forecasting.rounds import (
 from fullswap.forecasting import Forecaster
 from fullswap.kernels.columns import DELAY, LEVEL
 from fullswap.online.lattices import points_of
-from fullswap.online.line_rows import line_rounding
+from fullswap.online.line import line_rounding
 from fullswap.theorems import LEDGER
 from fullswap.theorems.means import LineForecasts
 

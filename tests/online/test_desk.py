@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.makers import MAKERS, Maker
-from fullswap import Bank, Recalibrator
+from contract.makers import MAKERS
+from fullswap import Bank
 from fullswap.base.draws import stream_of
 from fullswap.forecasting.contexts import event_of
-from fullswap.forecasting.groups import widened_rows
 from fullswap.kernels.columns import NEXT_ID
 from fullswap.online.desk import Desk
 from fullswap.online.rows import Rows
@@ -153,24 +152,3 @@ def test_a_forecast_that_is_dropped_leaves_the_others_of_its_event():
     pair.desk.drop(int(made.slots[1]))
     assert pair.desk.event(0, "e") == -1
     assert (pair.desk.pending(0), pair.desk.pending(1)) == (0, 1)
-
-
-def test_a_desk_goes_on_where_room_is_made_for_more_groups():
-    """Forecasts that wait are learnt in the wider rows, as those of a bank are."""
-    rng = np.random.default_rng(4)
-    pair = Pair(Maker(Recalibrator, {"groups": "open"}))
-    names = [[f"g{k}" for k in np.flatnonzero(rng.random(40) < t / 400)] for t in range(60)]
-    p, outcomes = rng.random((60, 1)), rng.integers(0, 2, 60).astype(float)
-    for begin in range(0, 60, 5):
-        part = slice(begin, begin + 5)
-        contexts, joined = pair.bank._pattern._with_groups(p[part], 5, names[part])
-        pair.bank._take_names(joined)
-        spec = pair.bank.spec
-        if spec != pair.rows.kind.spec:
-            pair.rows = widened_rows(pair.rows, spec, pair.pattern._stream.draws.seed)
-            pair.desk.move_to(pair.rows)
-        pair.forecast(rng.integers(0, len(KEYS), 5).tolist(), contexts, [None] * 5)
-        chosen = sorted(pair.held)[::2]
-        pair.resolve(chosen, outcomes[: len(chosen)], np.ones(len(chosen)))
-        pair.check()
-    assert pair.bank.spec.groups == 64

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from fullswap.base import checks
-from fullswap.forecasting.specs import MOST_TUNED_CELLS, Levels
+from fullswap.forecasting.specs import Levels
 from fullswap.online.expert_rows import premises_of, spread_of
 from fullswap.online.lattices import TAPERED_LENGTH, Lattice
 from fullswap.online.spec import Spec
 from fullswap.theorems.groups import InGroup, equal_share, group_total, reserved_share
 from fullswap.theorems.recalibration import recalibration_total
 
+MOST_TUNED_CELLS = 4096
+"""Finest grid to which a recalibrator is tuned, or grows."""
 FEWEST_CELLS = 64
 """Where no step is given. Drawing between neighbours 1/64 apart adds at most a thousandth to the
 Brier score."""

@@ -225,7 +225,7 @@ def _run_at_once(
     first, second = run(rows[0], grouped=False), run(rows[1], grouped=True)
     if first is None or second is None:
         return None
-    return scattered(joined([first, second], home.rows.kind), np.concatenate(rows))
+    return scattered(joined([first, second]), np.concatenate(rows))
 
 
 def _run_one_by_one(

@@ -10,17 +10,12 @@ import numpy as np
 from fullswap.base import checks
 from fullswap.base.protocols import Vector
 from fullswap.online.lattices import MOST_POINTS, Lattice, tapered
-from fullswap.online.line_rows import line_rounding
+from fullswap.online.line import line_rounding
 from fullswap.online.spec import Spec
 from fullswap.theorems import THEOREMS, Constants, Geometry, Theorem
 from fullswap.theorems.anytime import Schedule
 from fullswap.theorems.calibration import squared_loss
 from fullswap.theorems.means import LineForecasts, line_means_cost
-
-MOST_TUNED_CELLS = 4096
-"""Finest grid to which a recalibrator is tuned, or grows."""
-SHOWN_EVENTS = 100_000
-"""Events at which plans without a horizon are compared."""
 
 Levels = tuple[tuple[Lattice, ...], tuple[float, ...]]
 GeometryAt = Callable[[int], Geometry | None]

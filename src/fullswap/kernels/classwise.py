@@ -237,7 +237,7 @@ def classwise_learn(
 ClasswiseSpec = events.spec_type(
     "ClasswiseSpec",
     __name__,
-    "realised",  # False: a support is one point, the vector, at which every class learns
+    "realised",  # False: at its one point, the vector, every class learns
     "nodes",
     "inputs",
     "prior",
@@ -247,11 +247,13 @@ ClasswiseSpec = events.spec_type(
     "rough",
     "room",
     "chance",
-    "members",
-    "shares",
     "fresh",  # (1,): 1 where the memo is that of the ticket, until something is learnt
     "ticket",
 )
+
+
+ONE_POINT = (np.int64(0), np.int64(0), 1.0)
+"""What the loops know of a ticket; the rest is in the spec."""
 
 
 def read_said(contexts, t, said):
@@ -274,7 +276,7 @@ def _forecast(spec, points, row, level, contexts, t):
         spec.nodes, row, spec.base, spec.inputs, spec.memo, spec.rough, spec.room, spec.ticket
     )  # fmt: skip
     spec.fresh[0] = 1
-    return np.int64(1)
+    return ONE_POINT
 
 
 @events.implements(events.learn, ClasswiseSpec)

@@ -8,13 +8,10 @@ is drawn, how many others waited, where an outcome is learnt and anywhere.
 Batches release the interpreter: other threads of the process go on meanwhile.
 
 Symbols: pool (P, W): tickets that wait, as the numbers by which their kind encodes them · notes
-(P, 12) whole numbers of them, as named below · first (S,): the youngest forecast of a stream that
+(P, 11) whole numbers of them, as named below · first (S,): the youngest forecast of a stream that
 waits (−1: none) · crowds (S,): events of a stream that wait · stamps (P,): for counting an event
 once · progress (3,): events done, next of their forecasts, last stamp.
 """
-
-from numba import types
-from numba.extending import overload
 
 from fullswap.kernels import events
 from fullswap.kernels.classwise import ClasswiseSpec
@@ -28,20 +25,20 @@ from fullswap.kernels.columns import (
     REPEATS,
 )
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
+from fullswap.kernels.events import DONE, NO_ROOM, draw, move, note
 from fullswap.kernels.experts import ExpertsSpec
 from fullswap.kernels.experts_groups import GroupsSpec
 from fullswap.kernels.line import LineSpec
 from fullswap.kernels.philox import block, lane
 from fullswap.kernels.replay import keep, lifted, place_on, recall
 
-OLDER, LATER, NUMBER, DRAWN, GRID, BESIDE, SIZE, STREAM, HEAD, SIBLING, YOUNGEST, COUNT = range(12)
+OLDER, LATER, NUMBER, DRAWN, GRID, BESIDE, STREAM, HEAD, SIBLING, YOUNGEST, COUNT = range(11)
 """Of a ticket that waits: the next older and the next later one of its stream (−1: none) · its id ·
 place of the draw in its support · level of its grid · other events that waited when it was made,
-where models are recalibrated · points of its support · its stream · the oldest forecast of its
-event, which may be itself · the next younger one of its event (−1: none); and of an oldest forecast
-the youngest of its event, and how many there are."""
-NOTES = 12
+where models are recalibrated · its stream · the oldest forecast of its event, which may be itself ·
+the next younger one of its event (−1: none); and of an oldest forecast the youngest of its event,
+and how many there are."""
+NOTES = 11
 EVENT, NEXT, STAMP = range(3)
 """Entries of progress."""
 
@@ -88,34 +85,29 @@ def _unlink(notes, first, slot):
 @kernel(nogil=True)
 def forecast_all(
     spec, arena, start, words, seed, streams, contexts, slots, heads, first, crowds, pool, notes,
-    begin, indices, weights, issued,
+    indices, weights, issued,
 ):  # fmt: skip
-    """Forecast events from ``begin`` on: (how many are done, reason).
+    """Forecast events.
 
     Event t waits at ``slots[t]``; ``heads[t]``: where the oldest forecast of its event waits, which
     may be the same place. ``indices``, ``weights`` and ``issued`` as for ``events.run``.
     """
-    for t in range(begin, streams.shape[0]):
+    for t in range(streams.shape[0]):
         stream, slot, head = streams[t], slots[t], heads[t]
         level, points, row = _row_of(spec, arena, start, stream)
         ticket = events.forecast(spec, points, row, level, contexts, t)
-        size = width_of(ticket)
-        if size < 0 or size > indices.shape[1]:
-            return t, NARROW
         number = int(row[NEXT_ID])
         # forecasts of one event draw with the number of the oldest that waits
         source = number if head == slot else notes[head, NUMBER]
         drawn_block = block(source >> 2, words[stream, 0], words[stream, 1], seed[0], seed[1])
-        drawn = draw(spec, ticket, lane(drawn_block, source))
+        drawn = draw(ticket, lane(drawn_block, source))
         note(spec, ticket, drawn, spec.first[level], t, indices, weights, issued)
         keep(spec, ticket, pool[slot])
-        notes[slot, NUMBER], notes[slot, DRAWN] = number, drawn
-        notes[slot, GRID], notes[slot, SIZE] = level, size
+        notes[slot, NUMBER], notes[slot, DRAWN], notes[slot, GRID] = number, drawn, level
         others = crowds[stream] - (head != slot)
         notes[slot, BESIDE] = others if contexts.ndim > 1 else 0
         link(notes, first, crowds, stream, slot, head)
         row[NEXT_ID] = number + 1
-    return streams.shape[0], DONE
 
 
 @kernel
@@ -181,7 +173,7 @@ def find_all(notes, first, streams, numbers, slots):
 # --- outcomes -----------------------------------------------------------------------------------
 
 
-def learns_at(spec, vector, size, drawn, old, new, point):
+def learns_at(spec, vector, drawn, old, new, point):
     """Whether a ticket that waits, of the grid ``old``, learns at a point of the grid ``new``."""
     raise NotImplementedError
 
@@ -194,33 +186,23 @@ def _pair_at(spec, vector, drawn, old, new, point):
     return (vector[2] > 0.0 and left == point) or (vector[2] < 1.0 and right == point)
 
 
-@kernel(forceinline=True)
-def _several_at(spec, members, shares, drawn, old, new, point):
-    if spec.realised:
-        return place_on(spec, int(members[drawn]), old, new) == point
-    for k in range(members.shape[0]):
-        if shares[k] > 0.0 and place_on(spec, int(members[k]), old, new) == point:
-            return True
-    return False
-
-
 @events.implements(learns_at, LineSpec)
-def _line_at(spec, vector, size, drawn, old, new, point):
+def _line_at(spec, vector, drawn, old, new, point):
     return _pair_at(spec, vector, drawn, old, new, point)
 
 
 @events.implements(learns_at, ExpertsSpec)
-def _experts_at(spec, vector, size, drawn, old, new, point):
+def _experts_at(spec, vector, drawn, old, new, point):
     return _pair_at(spec, vector, drawn, old, new, point)
 
 
 @events.implements(learns_at, GroupsSpec)
-def _groups_at(spec, vector, size, drawn, old, new, point):
+def _groups_at(spec, vector, drawn, old, new, point):
     return _pair_at(spec, vector, drawn, old, new, point)
 
 
 @events.implements(learns_at, ClasswiseSpec)
-def _classwise_at(spec, vector, size, drawn, old, new, point):
+def _classwise_at(spec, vector, drawn, old, new, point):
     return True  # every event teaches all classes
 
 
@@ -232,7 +214,7 @@ def _waiting_at(spec, pool, notes, first, stamps, progress, stream, level, point
     while slot >= 0:
         head = notes[slot, HEAD]
         if stamps[head] != stamp and learns_at(
-            spec, pool[slot], notes[slot, SIZE], notes[slot, DRAWN], notes[slot, GRID], level, point
+            spec, pool[slot], notes[slot, DRAWN], notes[slot, GRID], level, point
         ):
             stamps[head] = stamp
             waiting += 1
@@ -240,34 +222,17 @@ def _waiting_at(spec, pool, notes, first, stamps, progress, stream, level, point
     return waiting
 
 
-def most_waiting(spec, ticket, drawn, pool, notes, first, stamps, progress, stream, level):
-    """Most events that wait at a point at which this ticket learns."""
-    raise NotImplementedError
-
-
-@overload(most_waiting, jit_options=INLINE)
+@kernel(error_model="numpy", forceinline=True)
 def _most_waiting(spec, ticket, drawn, pool, notes, first, stamps, progress, stream, level):
-    def pair(spec, ticket, drawn, pool, notes, first, stamps, progress, stream, level):
-        most = 0
-        for k in range(2):
-            used = k == drawn if spec.realised else (ticket[2] < 1.0 if k else ticket[2] > 0.0)
-            if used:
-                point = ticket[1] if k else ticket[0]
-                here = _waiting_at(spec, pool, notes, first, stamps, progress, stream, level, point)
-                most = max(most, here)
-        return most
-
-    def several(spec, ticket, drawn, pool, notes, first, stamps, progress, stream, level):
-        most = 0
-        for k in range(ticket):
-            if k == drawn if spec.realised else spec.shares[k] > 0.0:
-                here = _waiting_at(
-                    spec, pool, notes, first, stamps, progress, stream, level, spec.members[k]
-                )
-                most = max(most, here)
-        return most
-
-    return several if isinstance(ticket, types.Integer) else pair
+    """Most events that wait at a point at which this ticket learns."""
+    most = 0
+    for k in range(2):
+        used = k == drawn if spec.realised else (ticket[2] < 1.0 if k else ticket[2] > 0.0)
+        if used:
+            point = ticket[1] if k else ticket[0]
+            here = _waiting_at(spec, pool, notes, first, stamps, progress, stream, level, point)
+            most = max(most, here)
+    return most
 
 
 @kernel
@@ -277,12 +242,12 @@ def _learn_one(
     """Take outcome k with scale g for the forecast at ``slot``, which waits no longer."""
     stream, drawn, own = notes[slot, STREAM], notes[slot, DRAWN], notes[slot, GRID]
     level, points, row = _row_of(spec, arena, start, stream)
-    ticket = recall(spec, pool[slot], notes[slot, SIZE])
+    ticket = recall(spec, pool[slot])
     if own < level:
         ticket = lifted(spec, ticket, own, level)
     if g > 0.0 and (crowds[stream] > 0 or notes[slot, BESIDE] > 0):
         crowd = max(crowds[stream], notes[slot, BESIDE])
-        waiting = most_waiting(
+        waiting = _most_waiting(
             spec, ticket, drawn, pool, notes, first, stamps, progress, stream, level
         )
         row[OVERLAP] = max(row[OVERLAP], crowd)

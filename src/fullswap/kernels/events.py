@@ -53,8 +53,8 @@ def spec_type(name, module, *fields):
     return namedtuple(name, (*Layout._fields, *fields), module=module)
 
 
-DONE, NO_ROOM, NARROW = range(3)
-"""Why the loop stopped: all events are through · a row must grow · a support is too wide."""
+DONE, NO_ROOM = range(2)
+"""Why the loop stopped: all events are through · a row must grow."""
 AT_ONCE = np.int64(-1)
 """Instead of the id of a forecast whose outcome was learnt in a run."""
 AHEAD = 8
@@ -90,10 +90,9 @@ def learn(spec, points, row, level, ticket, drawn, outcomes, t, g, number):
 
 
 # --- supports -----------------------------------------------------------------------------------
-# A ticket is (left, right, share of left, …): two neighbours, or one point twice; or it is the size
-# of a support whose points and shares are in spec.members and spec.shares, minus the size if these
-# are too small. Of a kind that forecasts a vector and not a distribution the support is one point;
-# its spec has a field "nodes", nothing is drawn, and it says itself what is written down.
+# A ticket is (left, right, share of left, …): two neighbours, or one point twice. Of a kind that
+# forecasts a vector and not a distribution the support is one point: its ticket is (0, 0, 1), its
+# spec has a field "nodes", and it says itself what is written down.
 
 
 def note_vector(spec, t, weights, issued):
@@ -106,30 +105,10 @@ def is_vector(spec):
     return "nodes" in spec.fields
 
 
-def width_of(ticket):
-    """Size of the support, or minus the size for which the work arrays are too small."""
-    raise NotImplementedError
-
-
-@overload(width_of, jit_options=INLINE)
-def _width_of(ticket):
-    if isinstance(ticket, types.Integer):
-        return lambda ticket: ticket
-    return lambda ticket: 2
-
-
-def draw(spec, ticket, u):
+@kernel(error_model="numpy", forceinline=True)
+def draw(ticket, u):
     """Place of the drawn point in the support."""
-    raise NotImplementedError
-
-
-@overload(draw, jit_options=INLINE)
-def _draw(spec, ticket, u):
-    if is_vector(spec):
-        return lambda spec, ticket, u: np.int64(0)
-    if isinstance(ticket, types.Integer):
-        return lambda spec, ticket, u: draw_place(spec.shares, ticket, u)
-    return lambda spec, ticket, u: 0 if u < ticket[2] else 1
+    return 0 if u < ticket[2] else 1
 
 
 def note(spec, ticket, drawn, offset, t, indices, weights, issued):
@@ -145,28 +124,10 @@ def _note(spec, ticket, drawn, offset, t, indices, weights, issued):
         weights[t, 0] = ticket[2]  # the other point has the rest
         issued[t] = offset + (ticket[1] if drawn else ticket[0])
 
-    def several(spec, ticket, drawn, offset, t, indices, weights, issued):
-        for k in range(indices.shape[1]):
-            indices[t, k] = offset + spec.members[k] if k < ticket else offset
-            weights[t, k] = spec.shares[k] if k < ticket else 0.0
-        issued[t] = offset + spec.members[drawn]
-
     def vector(spec, ticket, drawn, offset, t, indices, weights, issued):
         note_vector(spec, t, weights, issued)
 
-    if is_vector(spec):
-        return vector
-    return several if isinstance(ticket, types.Integer) else pair
-
-
-@kernel(forceinline=True)
-def draw_place(shares, size, u):
-    """The first place whose cumulative share exceeds u."""
-    place, total = 0, shares[0]
-    while place < size - 1 and u >= total:
-        place += 1
-        total += shares[place]
-    return place
+    return vector if is_vector(spec) else pair
 
 
 # --- rows -------------------------------------------------------------------------------------
@@ -270,20 +231,17 @@ def stretch(
     Arguments as for ``run``; ``points`` of the grid of ``level``, on which the row is.
     """
     record, weighted = issued.shape[0] > 0, scales.shape[0] > 0
-    width, end, offset = indices.shape[1], spec.ends[level], spec.first[level]
+    end, offset = spec.ends[level], spec.first[level]
     s0, s1, k0, k1 = word[0], word[1], seed[0], seed[1]
     number = np.int64(row[NEXT_ID])
     drawn_block = np.int64(-1)
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     while t < stop:
         ticket = forecast(spec, points, row, level, contexts, t)
-        size = width_of(ticket)
-        if size < 0 or (record and size > width):
-            return t, NARROW
         if number >> 2 != drawn_block:
             drawn_block = number >> 2
             words = block(drawn_block, s0, s1, k0, k1)
-        drawn = draw(spec, ticket, lane(words, number))
+        drawn = draw(ticket, lane(words, number))
         if record:
             note(spec, ticket, drawn, offset, t, indices, weights, issued)
         g = scales[t] if weighted else 1.0
@@ -305,7 +263,7 @@ def run(
 
     ``streams`` (T,) says whose event it is. ``contexts`` and ``outcomes`` have T rows, as the kind
     reads them; ``scales`` (T,), or empty if all are 1. Events of scale 0 are forecast and not
-    learnt. ``indices``, ``weights`` (T, w) and ``issued`` (T,) receive the forecasts, of pairs the
+    learnt. ``indices``, ``weights`` and ``issued`` (T,) receive the forecasts, of pairs the
     first weight alone; with no rows nothing is recorded. ``words`` (S, 2) and ``seed`` (2,) give
     the draws.
     """
@@ -326,12 +284,10 @@ def run(
         level = np.int64(arena[begin + LEVEL])
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
         row = arena[begin : begin + spec.base + columns * points.shape[0]]
-        t, reason = stretch(
+        t, _ = stretch(
             spec, points, row, level, words[stream], seed, t, stop, contexts, outcomes, scales,
             indices, weights, issued,
         )  # fmt: skip
-        if reason == NARROW:
-            return t, NARROW, stream
         while arena[start[stream] + MASS] >= spec.ends[np.int64(arena[start[stream] + LEVEL])]:
             if not move(spec, arena, start, room, stream):
                 return t, NO_ROOM, stream
@@ -340,23 +296,19 @@ def run(
 
 @kernel
 def peek(spec, arena, start, streams, contexts, indices, weights, issued):
-    """Write down what would be forecast in each event if it came next: how many there was room for.
+    """Write down what would be forecast in each event if it came next.
 
     Arguments as for ``run``. Rows do not change and nothing is drawn: ``issued`` receives the first
     point of each support.
     """
-    columns, width = spec.blank.shape[1], indices.shape[1]
+    columns = spec.blank.shape[1]
     for t in range(issued.shape[0]):
         begin = start[streams[t] if streams.shape[0] > 0 else 0]
         level = np.int64(arena[begin + LEVEL])
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
         row = arena[begin : begin + spec.base + columns * points.shape[0]]
         ticket = forecast(spec, points, row, level, contexts, t)
-        size = width_of(ticket)
-        if size < 0 or size > width:
-            return t
         note(spec, ticket, 0, spec.first[level], t, indices, weights, issued)
-    return issued.shape[0]
 
 
 # --- what kinds share ----------------------------------------------------------------------------

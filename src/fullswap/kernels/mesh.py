@@ -58,9 +58,7 @@ def mesh_run(
     chain, stamps, dense, members, out = walk
     for t in range(coefficients.shape[0]):
         stamps[0] += 1
-        size = stationary_sparse(
-            None, bank[2], bank[3], start, chain, stamps[0], dense, members, out
-        )
+        size = stationary_sparse(bank[2], bank[3], start, chain, stamps[0], dense, members, out)
         if size < 0 or (labels.shape[0] > 0 and size > labels.shape[1]):
             return t, start
         loss = coefficients[t]

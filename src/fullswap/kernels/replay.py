@@ -6,33 +6,32 @@ bits: how many others waited, where an outcome is learnt and anywhere; forecasts
 are learnt on the finer one that the row has come to.
 
 Symbols: pool (P, W): tickets that wait, as the numbers by which their kind encodes them · notes
-(P, 6) whole numbers of them, as named below · slots (T,): where the forecast of a row waits ·
+(P, 5) whole numbers of them, as named below · slots (T,): where the forecast of a row waits ·
 counts (as the arena): how many wait at point i of a stream, at the place ``start + i`` · crowds
 (S,): how many wait in a stream · due (D,): rows in the order in which their outcomes are learnt ·
 moments (T,): how many rows have been forecast by then · progress (3,): rows forecast, outcomes
 learnt, first free place of the pool (−1: none; a free place holds the next one in ROW).
 """
 
-from numba import types
 from numba.extending import overload
 
 from fullswap.kernels import events
-from fullswap.kernels.classwise import ClasswiseSpec
+from fullswap.kernels.classwise import ONE_POINT, ClasswiseSpec
 from fullswap.kernels.columns import CROWD, DELAY, LEVEL, MASS, NEXT_ID, OVERLAP
 from fullswap.kernels.compiling import kernel
-from fullswap.kernels.events import DONE, INLINE, NARROW, NO_ROOM, draw, move, note, width_of
+from fullswap.kernels.events import DONE, INLINE, NO_ROOM, draw, move, note
 from fullswap.kernels.experts import ExpertsSpec
 from fullswap.kernels.experts_groups import GroupsSpec, memo_length
 from fullswap.kernels.line import LineSpec
 from fullswap.kernels.philox import block, lane
 
-ROW, NUMBER, DRAWN, GRID, BESIDE, SIZE = range(6)
+ROW, NUMBER, DRAWN, GRID, BESIDE = range(5)
 """Of a ticket that waits: its row · its id · place of the draw in its support · level of its grid ·
-other events that waited when it was made, where models are recalibrated · points of its support."""
-NOTES = 6
+other events that waited when it was made, where models are recalibrated."""
+NOTES = 5
 FORECAST, LEARNT, FREE = range(3)
 """Entries of progress."""
-FULL = 3
+FULL = 2
 """Why the loop stopped, beside the reasons of ``events``: the pool is full."""
 
 
@@ -44,8 +43,8 @@ def keep(spec, ticket, vector):
     raise NotImplementedError
 
 
-def recall(spec, vector, size):
-    """The ticket that ``keep`` wrote; one of the arrays of the spec if that is where it belongs."""
+def recall(spec, vector):
+    """The ticket that ``keep`` wrote; in the arrays of the spec what belongs there."""
     raise NotImplementedError
 
 
@@ -73,7 +72,7 @@ def _keep_line(spec, ticket, vector):
 
 
 @events.implements(recall, LineSpec)
-def _recall_line(spec, vector, size):
+def _recall_line(spec, vector):
     return int(vector[0]), int(vector[1]), vector[2], vector[3], vector[4]
 
 
@@ -84,7 +83,7 @@ def _keep_experts(spec, ticket, vector):
 
 
 @events.implements(recall, ExpertsSpec)
-def _recall_experts(spec, vector, size):
+def _recall_experts(spec, vector):
     _get(vector, 3, spec.memo)
     return int(vector[0]), int(vector[1]), vector[2]
 
@@ -96,11 +95,9 @@ def _keep_groups(spec, ticket, vector):
 
 
 @events.implements(recall, GroupsSpec)
-def _recall_groups(spec, vector, size):
+def _recall_groups(spec, vector):
     _get(vector, 3, spec.memo[: memo_length(vector[3:], spec.prior.shape[0])])
     return int(vector[0]), int(vector[1]), vector[2]
-
-    return size
 
 
 @events.implements(keep, ClasswiseSpec)
@@ -114,7 +111,7 @@ def _keep_classwise(spec, ticket, vector):
 
 
 @events.implements(recall, ClasswiseSpec)
-def _recall_classwise(spec, vector, size):
+def _recall_classwise(spec, vector):
     x, low, high, said, marks = spec.ticket
     place = _get(vector, 0, marks)
     place = _get(vector, place, x)
@@ -122,7 +119,7 @@ def _recall_classwise(spec, vector, size):
     place = _get(vector, place, high)
     _get(vector, place, said)
     spec.fresh[0] = 0
-    return size
+    return ONE_POINT
 
 
 # --- on a finer grid ----------------------------------------------------------------------------
@@ -143,14 +140,7 @@ def _lifted(spec, ticket, old, new):
         left, right = place_on(spec, ticket[0], old, new), place_on(spec, ticket[1], old, new)
         return left, right, ticket[2]
 
-    def several(spec, ticket, old, new):
-        for k in range(ticket):
-            spec.members[k] = place_on(spec, spec.members[k], old, new)
-        return ticket
-
-    if not isinstance(ticket, types.Integer):
-        return line if len(ticket) == 5 else experts
-    return several
+    return line if len(ticket) == 5 else experts
 
 
 @kernel(forceinline=True)
@@ -179,56 +169,25 @@ def _widen(spec, arena, start, room, counts, stream):
 # --- how many wait ------------------------------------------------------------------------------
 
 
+@kernel(error_model="numpy", forceinline=True)
 def count(spec, ticket, drawn, counts, change):
     """One more, or one less, waits at each point that will learn."""
-    raise NotImplementedError
+    if spec.realised:
+        counts[ticket[1] if drawn else ticket[0]] += change
+    else:
+        if ticket[2] > 0.0:
+            counts[ticket[0]] += change
+        if ticket[2] < 1.0:
+            counts[ticket[1]] += change
 
 
-@overload(count, jit_options=INLINE)
-def _count(spec, ticket, drawn, counts, change):
-    def pair(spec, ticket, drawn, counts, change):
-        if spec.realised:
-            counts[ticket[1] if drawn else ticket[0]] += change
-        else:
-            if ticket[2] > 0.0:
-                counts[ticket[0]] += change
-            if ticket[2] < 1.0:
-                counts[ticket[1]] += change
-
-    def several(spec, ticket, drawn, counts, change):
-        if spec.realised:
-            counts[spec.members[drawn]] += change
-        else:
-            for k in range(ticket):
-                if spec.shares[k] > 0.0:
-                    counts[spec.members[k]] += change
-
-    return several if isinstance(ticket, types.Integer) else pair
-
-
+@kernel(error_model="numpy", forceinline=True)
 def most(spec, ticket, drawn, counts):
     """Most that wait at a point that learns."""
-    raise NotImplementedError
-
-
-@overload(most, jit_options=INLINE)
-def _most(spec, ticket, drawn, counts):
-    def pair(spec, ticket, drawn, counts):
-        if spec.realised:
-            return counts[ticket[1] if drawn else ticket[0]]
-        left = counts[ticket[0]] if ticket[2] > 0.0 else 0.0
-        return max(left, counts[ticket[1]]) if ticket[2] < 1.0 else left
-
-    def several(spec, ticket, drawn, counts):
-        if spec.realised:
-            return counts[spec.members[drawn]]
-        largest = 0.0
-        for k in range(ticket):
-            if spec.shares[k] > 0.0:
-                largest = max(largest, counts[spec.members[k]])
-        return largest
-
-    return several if isinstance(ticket, types.Integer) else pair
+    if spec.realised:
+        return counts[ticket[1] if drawn else ticket[0]]
+    left = counts[ticket[0]] if ticket[2] > 0.0 else 0.0
+    return max(left, counts[ticket[1]]) if ticket[2] < 1.0 else left
 
 
 # --- the loop -----------------------------------------------------------------------------------
@@ -244,7 +203,7 @@ def _learn_one(
     points = spec.grid[spec.first[level] : spec.first[level + 1]]
     row = arena[begin : begin + spec.base + spec.blank.shape[1] * points.shape[0]]
     drawn, own = notes[DRAWN], notes[GRID]
-    ticket = recall(spec, vector, notes[SIZE])
+    ticket = recall(spec, vector)
     if own < level:
         ticket = lifted(spec, ticket, own, level)
     here = counts[begin : begin + points.shape[0]]
@@ -270,7 +229,7 @@ def replay(
 
     Arguments as for ``events.run``, but all T rows every time: ``progress`` says where to go on.
     """
-    many, columns, width = streams.shape[0] > 0, spec.blank.shape[1], indices.shape[1]
+    many, columns = streams.shape[0] > 0, spec.blank.shape[1]
     record, stream = issued.shape[0] > 0, 0
     while True:
         t, d = progress[FORECAST], progress[LEARNT]
@@ -305,18 +264,15 @@ def replay(
         points = spec.grid[spec.first[level] : spec.first[level + 1]]
         row = arena[begin : begin + spec.base + columns * points.shape[0]]
         ticket = events.forecast(spec, points, row, level, contexts, t)
-        size = width_of(ticket)
-        if size < 0 or size > width:
-            return NARROW, stream
         number = int(row[NEXT_ID])
         drawn_block = block(number >> 2, words[stream, 0], words[stream, 1], seed[0], seed[1])
-        drawn = draw(spec, ticket, lane(drawn_block, number))
+        drawn = draw(ticket, lane(drawn_block, number))
         if record:
             note(spec, ticket, drawn, spec.first[level], t, indices, weights, issued)
         progress[FREE] = notes[slot, ROW]
         keep(spec, ticket, pool[slot])
         notes[slot, ROW], notes[slot, NUMBER] = t, number
-        notes[slot, DRAWN], notes[slot, GRID], notes[slot, SIZE] = drawn, level, size
+        notes[slot, DRAWN], notes[slot, GRID] = drawn, level
         notes[slot, BESIDE] = crowds[stream] if contexts.ndim > 1 else 0
         slots[t] = slot
         count(spec, ticket, drawn, counts[begin : begin + points.shape[0]], 1.0)

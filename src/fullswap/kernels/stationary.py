@@ -2,8 +2,7 @@
 
 Two situations, two ways. Where rows are sparse, any stationary distribution serves, so the chain is
 explored from one state until a closed class is found and only that class is solved
-(`stationary_sparse`), without subtractions and up to rounding. Rows may be worked out as the search
-meets their states: `meet` is implemented for each source of rows. Where rows are dense, the last
+(`stationary_sparse`), without subtractions and up to rounding. Where rows are dense, the last
 round's distribution is nearly stationary and a few steps of the chain repair it
 (`stationary_dense`); the residual that remains is reported so that it can be charged to the
 guarantee.
@@ -12,8 +11,6 @@ guarantee.
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from fullswap.kernels.compiling import kernel
@@ -101,21 +98,8 @@ def gth_in_place(matrix: NDArray, size: int, out: NDArray) -> None:
         out[i] /= total
 
 
-def meet(source, state, row_indices, row_weights):
-    """Write the row of a state that a search has discovered; None: rows are there already."""
-    raise NotImplementedError
-
-
-@overload(meet)
-def _meet_nothing(source, state, row_indices, row_weights):
-    if isinstance(source, types.NoneType):
-        return lambda source, state, row_indices, row_weights: None
-    return None
-
-
 @kernel
 def recurrent_class(
-    source,
     row_indices: NDArray,
     row_weights: NDArray,
     start: int,
@@ -132,16 +116,15 @@ def recurrent_class(
 
     `stamp` must be larger than in every earlier call with the same scratch; so nothing is cleared.
 
-    Symbols: source: where rows come from, see `meet`; row_indices, row_weights (n, k): successors
-    of each state, unused places have weight 0; scratch (n, 6) from `make_scratch`; members (≥ n,)
-    integers, written.
+    Symbols: row_indices, row_weights (n, k): successors of each state, unused places have weight 0;
+    scratch (n, 6) from `make_scratch`; members (≥ n,) integers, written.
 
     Examples
     --------
     >>> import numpy as np
     >>> indices, weights = np.array([[1, 2], [1, 1], [0, 2]]), np.full((3, 2), 0.5)
     >>> members = np.empty(3, dtype=np.int64)
-    >>> recurrent_class(None, indices, weights, 2, make_scratch(3), 1, members), members[0].item()
+    >>> recurrent_class(indices, weights, 2, make_scratch(3), 1, members), members[0].item()
     (1, 1)
     """
     places_per_row = row_indices.shape[1]
@@ -150,7 +133,6 @@ def recurrent_class(
     # Tarjan's stack, and the stack is the order of discovery itself.
     while True:
         if state >= 0:  # a new one
-            meet(source, state, row_indices, row_weights)
             scratch[state, STAMP] = stamp
             scratch[state, PLACE] = discovered
             scratch[discovered, STATE] = state
@@ -188,7 +170,6 @@ def recurrent_class(
 
 @kernel(error_model="numpy")
 def stationary_sparse(
-    source,
     row_indices: NDArray,
     row_weights: NDArray,
     start: int,
@@ -215,10 +196,10 @@ def stationary_sparse(
     >>> import numpy as np
     >>> indices, weights = np.array([[0, 1], [0, 0]]), np.array([[0.5, 0.5], [1.0, 0.0]])
     >>> dense, members, out = np.empty((2, 2)), np.empty(2, dtype=np.int64), np.empty(2)
-    >>> stationary_sparse(None, indices, weights, 0, make_scratch(2), 1, dense, members, out)
+    >>> stationary_sparse(indices, weights, 0, make_scratch(2), 1, dense, members, out)
     2
     """
-    size = recurrent_class(source, row_indices, row_weights, start, scratch, stamp, members)
+    size = recurrent_class(row_indices, row_weights, start, scratch, stamp, members)
     if size == 1:
         out_weights[0] = 1.0
         return 1

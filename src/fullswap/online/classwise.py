@@ -41,10 +41,8 @@ from fullswap.theorems.classwise import (
 class Classwise(ExpertRows):
     """A play is (id, 0, x, offsets of the lower and upper bins, said, (declared, ρ)), arrays."""
 
-    pairs = False
     vectors = True
     squared_diameter = 2.0
-    width = 1
 
     @property
     def kinds(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -141,7 +139,7 @@ class Classwise(ExpertRows):
         )  # fmt: skip
         return kernel.ClasswiseSpec._make((
             *layout, False, nodes, *self._learning, self._memo, self._rough, self._room,
-            self._chance, np.zeros(1, np.int64), np.ones(1), np.zeros(1, np.int64), self._ticket(),
+            self._chance, np.zeros(1, np.int64), self._ticket(),
         ))  # fmt: skip
 
     def _ticket(self) -> tuple[Any, ...]:
@@ -151,9 +149,6 @@ class Classwise(ExpertRows):
             np.zeros(classes), np.zeros(classes), np.zeros(classes), np.zeros((models, classes)),
             np.zeros(2),
         )  # fmt: skip
-
-    def widen(self, size: int) -> None:
-        """A vector is one point, always."""
 
     # --- one event ------------------------------------------------------------------------------
 
@@ -228,10 +223,6 @@ class Classwise(ExpertRows):
         """All classes learn from every event: they are one point."""
         return [0]
 
-    def size(self, play: Play) -> int:
-        """One vector."""
-        return 1
-
     def drawn_with(self, play: Play, u: float) -> Play:
         """The same vector: nothing is drawn."""
         return play
@@ -257,14 +248,14 @@ class Classwise(ExpertRows):
         parts = (play[6], *play[2:6])
         return [float(value) for part in parts for value in part.ravel()]
 
-    def encoded_length(self, size: int) -> int:
+    def encoded_length(self) -> int:
         """Of these."""
         return 2 + (3 + self.spec.models) * self.spec.classes
 
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked; an absent model is NaN."""
-        if len(numbers) != self.encoded_length(1):
-            raise ValueError(f"play must have {self.encoded_length(1)} numbers, got {len(numbers)}")
+        if len(numbers) != self.encoded_length():
+            raise ValueError(f"play must have {self.encoded_length()} numbers, got {len(numbers)}")
         classes = self.spec.classes
         marks, vectors = np.array(numbers[:2]), np.array(numbers[2:]).reshape(-1, classes)
         check_play(self.nodes, marks, vectors, self.spec.models)

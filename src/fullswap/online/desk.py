@@ -14,12 +14,12 @@ import numpy as np
 from fullswap.base.protocols import Indices, Points, Vector
 from fullswap.kernels import desk, events
 from fullswap.kernels.columns import NEXT_ID
-from fullswap.online.loop import NOTHING, Recorded, room_for, widened
+from fullswap.online.loop import NOTHING, Recorded, room_for
 from fullswap.online.rows import Rows
 
 FEWEST = 64
 """Forecasts that can wait before more room is made."""
-KEPT = (desk.NUMBER, desk.DRAWN, desk.GRID, desk.BESIDE, desk.SIZE)
+KEPT = (desk.NUMBER, desk.DRAWN, desk.GRID, desk.BESIDE)
 """Notes of a ticket that are not about its neighbours."""
 
 
@@ -33,7 +33,7 @@ class Made(NamedTuple):
     supports: Points
     """Points of the distributions, (T, m), or vectors (T, 1, K)."""
     weights: Points
-    """(T, m); 0 where a distribution has fewer points."""
+    """(T, m)."""
     issued: Points
     """(T,) or (T, K)."""
     means: Points
@@ -46,7 +46,7 @@ class Tickets(NamedTuple):
     """Forecasts that wait, as plain arrays."""
 
     notes: Indices
-    """(T, 5): id, place of the draw, level, crowd and size of the support."""
+    """(T, 4): id, place of the draw, level and crowd."""
     plays: Points
     """(T, W): as their kind encodes them."""
 
@@ -65,7 +65,7 @@ class Desk:
         """Where such a forecast waits ↦ name."""
         self._first: Indices = np.full(0, -1)
         self._crowds: Indices = np.zeros(0, np.int64)
-        self._pool: Points = np.zeros((0, rows.kind.encoded_length(rows.kind.width)))
+        self._pool: Points = np.zeros((0, rows.kind.encoded_length()))
         self._notes = np.zeros((0, desk.NOTES), np.int64)
         self._stamps = np.zeros(0, np.int64)
         self._free: list[int] = []
@@ -75,12 +75,6 @@ class Desk:
         self.add()
 
     # --- room ---------------------------------------------------------------------------------
-
-    def move_to(self, rows: Rows) -> None:
-        """Go on with the same streams in other rows, of a kind that plays the same."""
-        self.rows = rows
-        self._widen(rows.kind.encoded_length(rows.kind.width))
-        self.add()
 
     def add(self) -> None:
         """Notice streams that the rows have got since."""
@@ -102,12 +96,6 @@ class Desk:
         taken = self._free[len(self._free) - count :]
         del self._free[len(self._free) - count :]
         return np.array(taken[::-1], np.int64)
-
-    def _widen(self, width: int) -> None:
-        if width > self._pool.shape[1]:
-            wider = np.zeros((len(self._pool), width))
-            wider[:, : self._pool.shape[1]] = self._pool
-            self._pool = wider
 
     # --- what waits ---------------------------------------------------------------------------
 
@@ -191,17 +179,11 @@ class Desk:
                 heads[t] = self._events.setdefault(token, int(slots[t]))
                 self._names.setdefault(int(heads[t]), name)
         given = NOTHING if contexts is None else contexts
-        recorded, done, reason = room_for(total, kind), 0, events.NARROW
-        while reason != events.DONE:
-            done, reason = desk.forecast_all(
-                kind.kernel, rows.arena, rows.start, rows.words, rows.seed, streams, given, slots,
-                heads, self._first, self._crowds, self._pool, self._notes, done, *recorded,
-            )  # fmt: skip
-            if reason == events.NARROW:
-                width = 2 * recorded[0].shape[1]
-                kind.widen(width)
-                recorded = widened(recorded, kind, width)
-                self._widen(kind.encoded_length(width))
+        recorded = room_for(total, kind)
+        desk.forecast_all(
+            kind.kernel, rows.arena, rows.start, rows.words, rows.seed, streams, given, slots,
+            heads, self._first, self._crowds, self._pool, self._notes, *recorded,
+        )  # fmt: skip
         return self._made(slots, recorded)
 
     def undo(self, slots: Indices) -> None:
@@ -264,15 +246,12 @@ class Desk:
         self, streams: Indices, tickets: Tickets, names: Sequence[Hashable] | None = None
     ) -> Indices:
         """Have tickets wait again, oldest first; ids of their streams go on behind them."""
-        kind, rows = self.rows.kind, self.rows
-        if not kind.pairs and len(tickets.notes):
-            kind.widen(int(tickets.notes[:, -1].max()))
-        self._widen(tickets.plays.shape[1])
+        rows = self.rows
         slots = self._take(len(streams))
         self._pool[slots, : tickets.plays.shape[1]] = tickets.plays
         for t, (slot, stream) in enumerate(zip(slots.tolist(), streams.tolist(), strict=True)):
             name = names[t] if names is not None else None
-            self._notes[slot, KEPT] = tickets.notes[t]
+            self._notes[slot, KEPT] = tickets.notes[t, : len(KEPT)]
             head = slot if name is None else self._events.setdefault((stream, name), slot)
             if name is not None:
                 self._names.setdefault(head, name)
@@ -298,12 +277,9 @@ class Desk:
             points = [kind.points(level) for level in range(levels)]
             self._values = levels, np.concatenate(points)
         values = self._values[1]
-        if kind.pairs:
-            weights = np.column_stack((weights, 1.0 - weights))
+        weights = np.column_stack((weights, 1.0 - weights))
         supports = values[indices]
-        means = weights[:, 0] * supports[:, 0]
-        for k in range(1, supports.shape[1]):  # one after the other, as single forecasts do
-            means = means + weights[:, k] * supports[:, k]
+        means = weights[:, 0] * supports[:, 0] + weights[:, 1] * supports[:, 1]
         return Made(
             slots, self._notes[slots, desk.NUMBER], supports, weights, values[issued], means
         )

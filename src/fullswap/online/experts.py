@@ -18,8 +18,7 @@ from fullswap.kernels.logistic import TIGHT, WIDE
 from fullswap.online.claims import Claim, chance_of
 from fullswap.online.expert_rows import LARGEST_LOGIT, ODDS_BLANK, ExpertRows
 from fullswap.online.kind import Play, grids_of, slack_of
-from fullswap.online.line import check_pair, lifted_pair
-from fullswap.online.line_rows import line_rounding, mean_outcomes, sums_agree
+from fullswap.online.line import check_pair, line_rounding, mean_outcomes, sums_agree
 from fullswap.online.plays import check_unit
 from fullswap.theorems.recalibration import IMAGINED
 
@@ -99,22 +98,18 @@ class Experts(ExpertRows):
             frame[self._delta] = self.rounding_cost(level)
         return partial(self._update, frame, row)
 
-    def lifted(self, play: Play, old: int, new: int) -> Play:
-        """The same points on a finer grid."""
-        return lifted_pair(self, play, old, new)
-
     def encode(self, play: Play) -> list[float]:
         """Left, right, share, memo."""
         return [*(float(value) for value in play[2:5]), *play[5].tolist()]
 
-    def encoded_length(self, size: int) -> int:
+    def encoded_length(self) -> int:
         """Of the memo, and three."""
         return 3 + self._memo_size
 
     def decode(self, numbers: list[float], level: int) -> tuple[Any, ...]:
         """The same, checked; an absent model is NaN."""
-        if len(numbers) != self.encoded_length(2):
-            raise ValueError(f"play must be {self.encoded_length(2)} numbers, got {len(numbers)}")
+        if len(numbers) != self.encoded_length():
+            raise ValueError(f"play must be {self.encoded_length()} numbers, got {len(numbers)}")
         pair = check_pair(numbers, self.spec.levels[level].size(2))
         memo = np.array(numbers[3:])
         self._check_memo(memo, (kernel.KINDS,))

@@ -23,8 +23,7 @@ from fullswap.online.claims import Claim, chance_of
 from fullswap.online.expert_rows import RAW_PRIOR, spread_of
 from fullswap.online.experts import Experts
 from fullswap.online.kind import LARGEST, MEAN_SLACK, SLACK, Play, grids_of, slack_of
-from fullswap.online.line import check_pair
-from fullswap.online.line_rows import mean_outcomes, sums_agree
+from fullswap.online.line import check_pair, mean_outcomes, sums_agree
 from fullswap.online.plays import check_indices, check_unit
 from fullswap.online.spec import Spec
 from fullswap.theorems import LEDGER

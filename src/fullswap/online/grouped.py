@@ -17,14 +17,13 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullswap.base.progress import BETWEEN_DRAWINGS, Progress
 from fullswap.base.protocols import Indices, Vector
 from fullswap.kernels import events
 from fullswap.kernels.columns import LEVEL, MASS
 from fullswap.kernels.grouping import group_events
-from fullswap.online.loop import NOTHING, Recorded, as_indices, index_type, room_for, widened
+from fullswap.online.loop import NOTHING, Recorded, as_indices, index_type, room_for
 from fullswap.online.rows import Rows
 
 LARGE = 2**17
@@ -67,8 +66,8 @@ class Chunk:
         """As for ``fullswap.kernels.events.move``, in its own part of the arena."""
         self.limit = 0
         """Where that part ends."""
-        self.stopped: tuple[int, int] | None = None
-        """Why it stopped before its end, and in which stream."""
+        self.stopped: int | None = None
+        """In which stream it stopped before its end."""
 
 
 class GroupedRun:
@@ -141,19 +140,13 @@ class GroupedRun:
             begin += need
 
     def _mend(self, chunks: list[Chunk]) -> None:
-        """What chunks stopped for: rows that must grow, supports that are too wide."""
+        """What chunks stopped for: rows that must grow."""
         kind = self._rows.kind
-        reasons = [chunk.stopped for chunk in chunks if chunk.stopped is not None]
-        for reason, stream in reasons:
-            if reason == events.NO_ROOM:
-                begin = int(self._rows.start[stream])
-                due = int(self._rows.arena[begin + LEVEL]) + 1
-                self._levels_at_end[stream] = max(int(self._levels_at_end[stream]), due)
-                kind.reach(due)
-        if any(reason == events.NARROW for reason, _ in reasons):
-            width = 2 * self._recorded[0].shape[1]
-            kind.widen(width)
-            self._recorded = widened(self._recorded, kind, width)
+        for stream in [chunk.stopped for chunk in chunks if chunk.stopped is not None]:
+            begin = int(self._rows.start[stream])
+            due = int(self._rows.arena[begin + LEVEL]) + 1
+            self._levels_at_end[stream] = max(int(self._levels_at_end[stream]), due)
+            kind.reach(due)
         self._recorded = as_indices(self._recorded, index_type(kind))
 
     # --- threads ----------------------------------------------------------------------------------
@@ -211,7 +204,7 @@ class GroupedRun:
                     done, reason, stream = self._piece(kernel, chunk, size)
                     chunk.begin += done
                     if reason != events.DONE:
-                        chunk.stopped = reason, stream
+                        chunk.stopped = stream
                         break
                     if bar is not None:
                         bar.update(self._done())
@@ -265,16 +258,14 @@ def _chunks(bounds: Indices, most: int) -> list[Chunk]:
 def own_scratch(spec: Any) -> Any:
     """The same spec of kernels with arrays of its own; what nobody can write is shared.
 
-    Grids and all that a layout says are shared too. One array under two names stays one.
+    Grids and all that a layout says are shared too.
     """
-    copies: dict[int, NDArray[Any]] = {}
 
     def own(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.flags.writeable:
-            return copies.setdefault(id(value), value.copy())
+            return value.copy()
         if isinstance(value, tuple):
-            parts = [own(part) for part in value]
-            return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+            return tuple(own(part) for part in value)
         return value
 
     shared = len(events.Layout._fields)

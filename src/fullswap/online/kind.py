@@ -36,7 +36,7 @@ from fullswap.kernels.columns import (
     ROUNDS,
     SQUARES,
 )
-from fullswap.kernels.events import Layout, draw_place
+from fullswap.kernels.events import Layout
 from fullswap.online.claims import Claim
 from fullswap.online.lattices import places_in, points_of
 from fullswap.online.spec import Spec
@@ -53,17 +53,15 @@ MOST_IDS = 2.0**52
 """Of a row that is read: there is room for as many events more before floats stop counting."""
 
 Play = tuple[Any, ...]
-"""What a forecast played and what learning will need of it; each kind has its own."""
+"""What a forecast played and what learning will need of it; each kind has its own.
+
+(id, drawn, left, right, share of left, …), drawn the place of the draw in the support, unless a
+forecast is one vector."""
 
 
 class Kind(ABC):
     """The four verbs of one kind of forecaster, over rows of its spec."""
 
-    width: ClassVar[int] = 2
-    """Columns of a record to begin with."""
-    pairs: ClassVar[bool] = True
-    """Whether a play is (id, drawn, left, right, share of left, …), else (id, drawn, members,
-    shares, …); drawn is the place of the draw in the support."""
     vectors: ClassVar[bool] = False
     """Whether a forecast is one vector, which need not be on a grid, and no distribution."""
     squared_diameter: ClassVar[float] = 1.0
@@ -171,10 +169,6 @@ class Kind(ABC):
     def _compile(self, layout: Layout) -> Any:
         """The spec of the kernels."""
 
-    def widen(self, size: int) -> None:
-        """Make room for supports of this size."""
-        raise AssertionError("a crossing has two points")
-
     def row_width(self, level: int) -> int:
         """Length of a row on this grid."""
         return self._row_widths[level]
@@ -219,9 +213,10 @@ class Kind(ABC):
         grid has them.
         """
 
-    @abstractmethod
     def lifted(self, play: Play, old: int, new: int) -> Play:
         """A play on an older, coarser grid as one on a newer grid."""
+        left, right = self.lift(play[2:4], old, new).tolist()
+        return (*play[:2], left, right, *play[4:])
 
     def as_of(self, play: Play, spec: Spec) -> Play | None:
         """A play as a stream that goes on by another spec has it; None if none does."""
@@ -229,9 +224,6 @@ class Kind(ABC):
 
     def support(self, play: Play) -> tuple[list[int], list[float]]:
         """The points of positive weight, and these weights."""
-        if not self.pairs:
-            held = play[3] > 0
-            return play[2][held].tolist(), play[3][held].tolist()
         left, right, share = play[2:5]
         if share >= 1.0:
             return [left], [1.0]
@@ -241,13 +233,11 @@ class Kind(ABC):
 
     def issued(self, play: Play) -> int:
         """The grid point that was drawn."""
-        return int(play[2 + play[1]] if self.pairs else play[2][play[1]])
+        return int(play[2 + play[1]])
 
     def drawn_with(self, play: Play, u: float) -> Play:
         """The same play with the point that this number in [0, 1) draws."""
-        if self.pairs:
-            return (play[0], 0 if u < play[4] else 1, *play[2:])
-        return (play[0], int(draw_place(play[3], len(play[3]), u)), *play[2:])
+        return (play[0], 0 if u < play[4] else 1, *play[2:])
 
     # --- what a play says -----------------------------------------------------------------------
 
@@ -274,14 +264,10 @@ class Kind(ABC):
         """The points that will learn from the outcome."""
         return [self.issued(play)] if self.spec.realised else self.support(play)[0]
 
-    def size(self, play: Play) -> int:
-        """Points of the support, as it is kept while the outcome is awaited."""
-        return 2 if self.pairs else len(play[2])
-
     def check_drawn(self, drawn: Any, played: tuple[Any, ...]) -> int:
         """Place of the draw of a play from outside, without id and draw, in its support."""
-        weights = (played[2], 1 - played[2]) if self.pairs else played[1]
-        place = checks.whole("drawn", drawn, 0, len(weights) - 1)
+        weights = played[2], 1 - played[2]
+        place = checks.whole("drawn", drawn, 0, 1)
         if not weights[place] > 0:
             checks.refuse("drawn", "be a point of positive weight", place)
         return place
@@ -291,12 +277,8 @@ class Kind(ABC):
         indices, weights, issued = recorded
         offset = int(self.kernel.first[level])
         indices[t] = offset
-        if self.pairs:
-            indices[t] += play[2:4]
-            weights[t] = play[4]
-        else:
-            indices[t, : len(play[2])] += play[2].astype(indices.dtype)
-            weights[t, : len(play[3])] = play[3]
+        indices[t] += play[2:4]
+        weights[t] = play[4]
         issued[t] = offset + self.issued(play)
 
     def record(self, level: int, recorded: tuple[Any, Any, Any]) -> Record:
@@ -312,8 +294,8 @@ class Kind(ABC):
         """A play without id and draw as plain numbers, for saved states."""
 
     @abstractmethod
-    def encoded_length(self, size: int) -> int:
-        """How many numbers these are, for a support of so many points."""
+    def encoded_length(self) -> int:
+        """How many numbers these are."""
 
     def used_length(self, plays: Points) -> int:
         """How many of the numbers of encoded plays, (T, W), any of these needs."""

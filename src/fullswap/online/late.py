@@ -25,7 +25,6 @@ from fullswap.online.loop import (
     due_rows,
     index_type,
     room_for,
-    widened,
 )
 from fullswap.online.pending import Pending
 from fullswap.online.rows import Rows
@@ -92,7 +91,7 @@ class LateRun:
             for point, held in pending.held(int(rows.arena[begin + LEVEL])).items():
                 self._counts[begin + point] = held
         self._slots = np.full(len(moments), -1, np.int64)
-        self._pool: Points = np.zeros((0, rows.kind.encoded_length(rows.kind.width)))
+        self._pool: Points = np.zeros((0, rows.kind.encoded_length()))
         self._notes = np.zeros((0, replay.NOTES), np.int64)
         self._progress = np.array([self._first, 0, -1])
         self._make_places(max(FEWEST, self._first + 1))
@@ -119,11 +118,6 @@ class LateRun:
                     if reason == events.NO_ROOM:
                         self._refine(stream)
                         recorded = as_indices(recorded, index_type(kind))
-                    elif reason == events.NARROW:
-                        width = 2 * recorded[0].shape[1]
-                        kind.widen(width)
-                        recorded = widened(recorded, kind, width)
-                        self._widen_places(kind.encoded_length(width))
                     elif reason == replay.FULL:
                         self._make_places(len(self._pool))
                 bar.update(stop)
@@ -146,8 +140,8 @@ class LateRun:
         kind, found = self._rows.kind, []
         for t in np.flatnonzero(self._slots[self._first :] >= 0).tolist():
             slot = int(self._slots[self._first + t])
-            _, number, drawn, level, crowd, size = self._notes[slot].tolist()
-            numbers = self._pool[slot, : kind.encoded_length(size)].tolist()
+            _, number, drawn, level, crowd = self._notes[slot].tolist()
+            numbers = self._pool[slot].tolist()
             ticket = Forecast(kind, level, (number, drawn, *kind.decode(numbers, level)))
             ticket.crowd = crowd
             found.append((t, ticket))
@@ -161,15 +155,10 @@ class LateRun:
 
     def _hold(self, t: int, ticket: Forecast) -> None:
         """Put a forecast that waits already into the next free place, as row t."""
-        kind, play = self._rows.kind, ticket._play
-        numbers = kind.encode(play)
-        size = kind.size(play)
-        if not kind.pairs:
-            kind.widen(size)  # it may have been made by another process
-        if len(numbers) > self._pool.shape[1]:
-            self._widen_places(len(numbers))
+        play = ticket._play
+        numbers = self._rows.kind.encode(play)
         self._pool[t, : len(numbers)] = numbers
-        self._notes[t] = t, ticket.id, play[1], ticket.level, ticket.crowd, size
+        self._notes[t] = t, ticket.id, play[1], ticket.level, ticket.crowd
         self._slots[t], self._progress[replay.FREE] = t, t + 1
 
     def _make_places(self, more: int) -> None:
@@ -181,11 +170,6 @@ class LateRun:
         self._pool = np.concatenate((self._pool, np.zeros((more, self._pool.shape[1]))))
         self._notes = np.concatenate((self._notes, notes))
         self._progress[replay.FREE] = old
-
-    def _widen_places(self, width: int) -> None:
-        wider = np.zeros((len(self._pool), width))
-        wider[:, : self._pool.shape[1]] = self._pool
-        self._pool = wider
 
     def _refine(self, stream: int) -> None:
         """Give a stream that is due its wider row; what is counted moves with the rows."""

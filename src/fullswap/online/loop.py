@@ -24,9 +24,9 @@ STRETCH = 2**14
 """Events that are handed to compiled code at once: their arrays stay in the cache."""
 
 Recorded = tuple[NDArray[np.signedinteger[Any]], Points, NDArray[np.signedinteger[Any]]]
-"""Indices (T, w), weights (T, w) and drawn indices (T,), as places in the grid of all levels.
+"""Indices (T, 2), weights (T, 1) and drawn indices (T,), as places in the grid of all levels.
 
-Of two neighbours the weight of the first alone: the other has the rest. Of vectors: zeros (T, 1),
+The weight is that of the first of two neighbours: the other has the rest. Of vectors: zeros (T, 1),
 the vectors (T, K), declared classes (T,)."""
 
 
@@ -47,8 +47,7 @@ def record_of(kind: Kind, level: int, recorded: Recorded) -> Record:
 
 def recorded_of(kind: Kind, tickets: list[Forecast]) -> Recorded:
     """What a run writes down, of forecasts that were made one by one."""
-    width = max((kind.size(ticket._play) for ticket in tickets), default=kind.width)
-    recorded = room_for(len(tickets), kind, width)
+    recorded = room_for(len(tickets), kind)
     for t, ticket in enumerate(tickets):
         kind.note(ticket._play, ticket.level, t, recorded)
     return recorded
@@ -81,7 +80,7 @@ def run_events(
             if record:
                 own = recorded[0][part], recorded[1][part], recorded[2][part]
             elif after is not None:
-                own = room_for(part.stop - part.start, kind, recorded[0].shape[1])
+                own = room_for(part.stop - part.start, kind)
             count, reason, stream = rows.run(
                 streams[part],
                 (
@@ -95,10 +94,6 @@ def run_events(
             if reason == events.NO_ROOM:
                 rows.refine(stream)
                 recorded = as_indices(recorded, index_type(kind))
-            elif reason == events.NARROW:
-                width = 2 * recorded[0].shape[1]
-                kind.widen(width)
-                recorded = widened(recorded, kind, width)
             bar.update(done)
     return recorded if record else None
 
@@ -127,11 +122,8 @@ def peek_events(rows: Rows, streams: Indices, contexts: Any) -> Recorded:
     while done < total:
         part = slice(done, min(done + STRETCH, total))
         own = recorded[0][part], recorded[1][part], recorded[2][part]
-        done += rows.peek(streams[part], (contexts[part], *own))
-        if done < part.stop:
-            width = 2 * recorded[0].shape[1]
-            kind.widen(width)
-            recorded = widened(recorded, kind, width)
+        rows.peek(streams[part], (contexts[part], *own))
+        done = part.stop
     return recorded
 
 
@@ -144,14 +136,13 @@ def index_type(kind: Kind) -> type[np.signedinteger[Any]]:
     return np.int16 if len(kind.kernel.grid) < 2**15 else np.int32
 
 
-def room_for(total: int, kind: Kind, width: int | None = None) -> Recorded:
+def room_for(total: int, kind: Kind) -> Recorded:
     """Blank arrays for what so many events are going to forecast."""
-    width, own = width or kind.width, index_type(kind)
+    own = index_type(kind)
     if kind.vectors:
         vectors = np.zeros((total, kind.spec.classes))
         return np.zeros((total, 1), own), vectors, np.zeros(total, own)
-    weights = np.zeros((total, 1 if kind.pairs else width))
-    return np.zeros((total, width), own), weights, np.zeros(total, own)
+    return np.zeros((total, 2), own), np.zeros((total, 1)), np.zeros(total, own)
 
 
 def as_indices(recorded: Recorded, own: type[np.signedinteger[Any]]) -> Recorded:
@@ -162,23 +153,9 @@ def as_indices(recorded: Recorded, own: type[np.signedinteger[Any]]) -> Recorded
     return indices.astype(own), weights, issued.astype(own)
 
 
-def widened(recorded: Recorded, kind: Kind, width: int) -> Recorded:
-    """The same with room for larger supports."""
-    indices, weights, issued = recorded
-    wider = room_for(len(issued), kind, width)
-    wider[0][:, : indices.shape[1]] = indices
-    wider[1][:, : weights.shape[1]] = weights
-    wider[2][:] = issued
-    return wider
-
-
-def joined(parts: list[Recorded], kind: Kind) -> Recorded:
-    """Records one after the other, as wide as the widest."""
-    if not parts:
-        return room_for(0, kind)
-    width = max(part[0].shape[1] for part in parts)
-    wide = [widened(part, kind, width) if part[0].shape[1] < width else part for part in parts]
-    indices, weights, issued = zip(*wide, strict=True)
+def joined(parts: list[Recorded]) -> Recorded:
+    """Records one after the other."""
+    indices, weights, issued = zip(*parts, strict=True)
     return np.concatenate(indices), np.concatenate(weights), np.concatenate(issued)
 
 

@@ -1,4 +1,4 @@
-"""Ids of plays, and checks of those that come from outside."""
+"""Checks of plays that come from outside."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fullswap.base.draws import Words
-from fullswap.base.protocols import Indices, Vector
-from fullswap.kernels.columns import NEXT_ID
-from fullswap.kernels.events import draw_place
-from fullswap.kernels.philox import uniform
+from fullswap.base.protocols import Vector
 
 SHARES_TOLERANCE = 1e-9
 """How far shares may be from summing to 1."""
@@ -22,14 +18,6 @@ def check_indices(numbers: Sequence[float] | Vector, size: int) -> list[int]:
     if not all(0 <= index < size for index in indices):
         raise ValueError(f"play must be on points 0 to {size - 1}, got {list(numbers)}")
     return indices
-
-
-def check_members(numbers: Sequence[float] | Vector, size: int) -> Indices:
-    """The same, in rising order: a support has no point twice."""
-    members = np.array(check_indices(numbers, size))
-    if not (np.diff(members) > 0).all():
-        raise ValueError(f"play must have its points in rising order, got {list(numbers)}")
-    return members
 
 
 def check_shares(numbers: Sequence[float] | Vector) -> Vector:
@@ -48,11 +36,3 @@ def check_unit(values: Vector, absent: bool = False) -> Vector:
     if not inside.all():
         raise ValueError("play must hold probabilities, got others")
     return values
-
-
-def give_id(row: Vector, count: int, source: Words, shares: Vector) -> tuple[int, int]:
-    """The id of the next forecast, of which ``count`` are given out, and the place it draws."""
-    number = int(row.item(NEXT_ID))
-    if count:
-        row[NEXT_ID] = number + count
-    return number, int(draw_place(shares, len(shares), uniform(source, number)))

@@ -224,10 +224,9 @@ class Rows:
         )  # fmt: skip
         return done
 
-    def peek(self, streams: Indices, arguments: tuple[Any, ...]) -> int:
+    def peek(self, streams: Indices, arguments: tuple[Any, ...]) -> None:
         """Hand events to compiled code that only looks; see ``fullswap.kernels.events.peek``."""
-        done: int = events.peek(self.kind.kernel, self.arena, self.start, streams, *arguments)
-        return done
+        events.peek(self.kind.kernel, self.arena, self.start, streams, *arguments)
 
 
 def _longer(array: Any, more: Any) -> Any:

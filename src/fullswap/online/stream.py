@@ -219,13 +219,12 @@ class Stream:
 
         def settle(recorded: Recorded, learnt: Any) -> None:
             indices, weights, issued = recorded
-            if self.kind.pairs:
-                weights = np.column_stack((weights, 1.0 - weights))
             if self.kind.vectors:  # all classes learn
                 places = np.zeros((len(issued), 1), np.int64)
             elif self.kind.spec.realised:
                 places = issued[:, None]
             else:
+                weights = np.column_stack((weights, 1.0 - weights))
                 places = np.where(weights > 0, indices, -1)
             used = np.unique(places[learnt])
             row = self.row

@@ -148,7 +148,7 @@ class Stationary:
         while True:
             self._stamps[0] += 1
             size = stationary_sparse(
-                None, self.row_indices, self.row_weights, self.heaviest, self._scratch,
+                self.row_indices, self.row_weights, self.heaviest, self._scratch,
                 self._stamps[0], self._work, self._members, self._weights,
             )  # fmt: skip
             if size > 0:
