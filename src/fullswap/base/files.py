@@ -1,7 +1,8 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and files and folders of the owner alone."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -32,16 +33,35 @@ def refuse_same(**paths: Any) -> None:
         seen[place] = role
 
 
-def write_text(path: Any, content: str) -> None:
+OWNER_ONLY, OWNER_FOLDER = 0o600, 0o700
+"""Modes of what holds a seed: with it, every later draw could be foretold."""
+
+
+def make_folder(path: Any) -> None:
+    """Make a folder and those above it, for the owner alone; what is there stays as it is."""
+    folder = Path(path)
+    for each in (*reversed(folder.parents), folder):
+        if not each.is_dir():
+            each.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+
+
+def make_private(path: Any) -> None:
+    """Make an empty file for the owner alone, under any umask, if there is none."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+
+
+def write_text(path: Any, content: str, private: bool = False) -> None:
     """Write a text as ``write_bytes`` does."""
-    write_bytes(path, content.encode("utf-8"))
+    write_bytes(path, content.encode("utf-8"), private)
 
 
-def write_bytes(path: Any, content: bytes) -> None:
+def write_bytes(path: Any, content: bytes, private: bool = False) -> None:
     """Write a file: under another name, to the disk, then in the place of what was there.
 
     A crash leaves the old file or the new one, never a part. The other name is made by ``open``,
-    so that the file gets the rights that the user's files get.
+    so that the file gets the rights that the user's files get; a private one is for the owner alone
+    from its first byte on.
     """
     target = Path(path).resolve()  # a link stays a link, and what it leads to is written
     if target.is_dir():
@@ -51,7 +71,9 @@ def write_bytes(path: Any, content: bytes) -> None:
         return
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(part, "xb") as file:
+        if private:
+            make_private(part)
+        with open(part, "r+b" if private else "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -82,6 +104,7 @@ def lock(path: Any, trouble: str) -> Any:
     ``ValueError`` with this text if another process has it. Where files cannot be locked it is
     nobody's.
     """
+    make_private(path)
     held = open(path, "a+")
     try:
         import fcntl

@@ -292,7 +292,7 @@ class MonitorBank(Keyed):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file; a crash in the middle leaves the old one."""
-        write_text(path, self.to_json())
+        write_text(path, self.to_json(), private=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MonitorBank:

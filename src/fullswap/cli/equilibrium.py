@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from fullswap.base.terminal import visible
 from fullswap.cli.help import Command
 from fullswap.cli.options import JSON, OUTPUT, QUIET
 from fullswap.cli.output import (
@@ -191,10 +192,10 @@ def _print(solution: Any, plot: Path | None) -> None:
         table_columns, table_rows = columns, rows
     if len(rows) < len(weights):
         title += f", the {len(rows)} likeliest of {len(weights):,}"
-    say(f"{solution}\n", "equilibrium")
+    say(f"{visible(str(solution))}\n", "equilibrium")
     print_table(title, table_columns, table_rows, "equilibrium")
     if meanings:
-        say("\n".join(["", *meanings]), "equilibrium")
+        say(visible("\n".join(["", *meanings])), "equilibrium")
     if plot is not None:
         say(f"\nPicture: {plot}", "equilibrium")
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from fullswap.base.terminal import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -32,6 +34,8 @@ OPENING = re.compile(
 )
 POSITION = re.compile(r"(?<=^column)(s? .*?)\bat position \(?(\d+)(?:, \d+)*\)?")
 """Where a value of a file stands, counted from 0."""
+STYLE = re.compile("(\033\\[(?:0|1|36)m)")
+"""Bold and colored type, and their end, as commands and their help write them."""
 LABELLED = re.compile(r"(\S+(?: \S+)*)(\s{2,})(\S+(?: \S+)*)")
 
 
@@ -94,9 +98,13 @@ def console(error: bool = False) -> Console:
 
 
 def say(text: str, command: str = "") -> None:
-    """Print, whatever the encoding; a full disk or a closed pipe is an error, said once."""
+    """Print, whatever the encoding; a full disk or a closed pipe is an error, said once.
+
+    Control characters are shown, not sent: of those that move a cursor none is the command's own.
+    """
+    shown = "".join(part if k % 2 else visible(part) for k, part in enumerate(STYLE.split(text)))
     try:
-        print(as_printable(text), flush=True)
+        print(as_printable(shown), flush=True)
     except OSError as error:
         stop_writing(error, command)
 
@@ -118,7 +126,7 @@ def warned(command: str) -> Iterator[None]:
 
 def fail(message: object, command: str = "") -> None:
     """Say on standard error, in one line, what is wrong."""
-    words = " ".join(in_shell(_reason(message)).split())
+    words = visible(" ".join(in_shell(_reason(message)).split()))
     print(f"{' '.join(('fullswap', command)).strip()}: {words}", file=sys.stderr)
 
 
@@ -207,6 +215,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     ring           2
     auction        2
     """
+    rows = [[visible(cell) for cell in row] for row in rows]
     numeric = [all(_is_number(row[k]) for row in rows) for k in range(len(columns))]
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     if sys.stdout.isatty() and sum(widths) + 2 * len(widths) - 2 > width():
@@ -244,7 +253,8 @@ def laid_out(text: str) -> str:
     A label is what stands before a gap, "How far off    3 points"; lines of tables, which have
     several gaps, are left as they are.
     """
-    return "\n".join(map(_laid_line, text.splitlines())) if sys.stdout.isatty() else text
+    text = visible(text)
+    return "\n".join(map(_laid_line, text.split("\n"))) if sys.stdout.isatty() else text
 
 
 def _laid_line(line: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from fullswap.base.files import make_folder
 from fullswap.cli.help import Command, Group
 from fullswap.cli.options import JSON
 from fullswap.cli.output import TROUBLE, answered, fail, say, table
@@ -57,7 +58,7 @@ def create(
         if len(name) > LONGEST_NAME or not (name.isprintable() or not name):
             raise ValueError(f"--name must have at most {LONGEST_NAME} printable characters")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             secret, kept = create_token(folder, role, name)
         except (OSError, ValueError) as error:
             _could_not(error, "token create")

@@ -335,9 +335,12 @@ class Bank(BankRows):
         self._rows.compact()
 
     def save(self, where: str | os.PathLike[str]) -> None:
-        """Write the state to a file, as JSON; a crash in the middle leaves the old one."""
+        """Write the state to a file, as JSON; a crash in the middle leaves the old one.
+
+        The file is for its owner alone: whoever knows the seed in it can foretell every draw.
+        """
         _refuse_no_path(where)
-        write_text(where, self.to_json())
+        write_text(where, self.to_json(), private=True)
 
     @classmethod
     def load(cls, where: str | os.PathLike[str]) -> Bank:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fullswap.base import checks
+from fullswap.base.terminal import visible
 from fullswap.inputs.classes import without_common
 from fullswap.inputs.sources import arrow
 from fullswap.replay.reading import Reading
@@ -129,6 +130,7 @@ class Output:
         """Whether a file was begun."""
         self._file: Any = None
         self._parquet: Any = None
+        self._on_terminal = path == "-" and sys.stdout.isatty()
         if path == "-":
             self._file = sys.stdout.buffer
         elif self.path is not None:
@@ -181,6 +183,8 @@ class Output:
             self._put(csv_lines(full.slice(start, MOST_ROWS)))
 
     def _put(self, content: bytes) -> None:
+        if self._on_terminal:
+            content = visible(content.decode()).encode()
         self._file.write(content)
         self.length += len(content)
 

@@ -61,7 +61,8 @@ class StateFile:
 
     def save(self, content: dict[str, Any]) -> None:
         """Write it, in place of what was there."""
-        write_text(self.path, json.dumps({"format": FORMAT, "version": VERSION, **content}))
+        text = json.dumps({"format": FORMAT, "version": VERSION, **content})
+        write_text(self.path, text, private=True)
 
 
 def opened(state: Any) -> AbstractContextManager[StateFile | None]:

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from fullswap.base import checks
+from fullswap.base.files import make_folder, make_private
 from fullswap.service.tokens import FILE as TOKENS
 
 JOURNAL, TABLES = "journal.db", "streams.db"
@@ -50,7 +51,7 @@ def backup(folder: str | os.PathLike[str], target: str | os.PathLike[str]) -> di
         checks.refuse("target", "be a folder that is not there yet", str(target))
     part = end.with_name(f".{end.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # what an interrupted backup left
-    part.mkdir(parents=True, mode=0o700)
+    make_folder(part)
     try:
         about = _copy(source, part)
         if (source / TOKENS).is_file():
@@ -87,6 +88,8 @@ def _copy(source: Path, part: Path) -> dict[str, int]:
 
 @contextmanager
 def _open(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
+    if mode == "rwc":
+        make_private(path)
     address = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
     try:

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fullswap.base.files import lock
+from fullswap.base.files import lock, make_folder, make_private
 from fullswap.service.problems import Unavailable
 
 VERSION = 1
@@ -53,7 +53,7 @@ class Folder:
         self.path = Path(path)
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"folder must be a folder, got the file {path}")
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         self._lock = lock(
             self.path / "lock", f"folder must not be in use, got {path}: another service runs on it"
         )
@@ -64,7 +64,8 @@ class Folder:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A durable database; one connection a thread."""
+    """A durable database for the owner alone; one connection a thread."""
+    make_private(path)  # its journals take its mode
     connection = sqlite3.connect(
         path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
     )
