@@ -53,7 +53,8 @@ def check_certificates(forecaster: OnlineForecaster, fresh: bool) -> None:
         demand(guarantee is None, "nothing is guaranteed where conditions are broken")
     else:
         rounding, _ = kind._rounding_range(mass)
-        least = scale * kind.bound(mass, rounding, level, int(row[DELAY]))
+        whole = kind.whole(row) and mass == math.floor(mass)
+        least = scale * kind.bound(mass, rounding, level, int(row[DELAY]), whole)
         demand(guarantee is not None, "something is guaranteed")
         demand(least - slack <= guarantee < math.inf, f"guarantee {guarantee} >= {least}")
     for place, certificate in enumerate(forecaster.certificates()):

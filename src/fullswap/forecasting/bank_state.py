@@ -50,8 +50,7 @@ def pattern_of(stored: dict[str, Any]) -> OnlineForecaster:
     seed = unpack_number("seed", stored["seed"])
     skins = {skin.__name__: skin for skin in (Forecaster, MulticlassForecaster, Recalibrator)}
     skin = skins[checks.one_of("forecaster", stored["forecaster"], skins)]
-    if spec.kind not in skin._kinds:
-        checks.refuse("spec", f"be of kind {' or '.join(skin._kinds)}", spec.kind)
+    skin._check_spec(spec)
     pattern = object.__new__(skin)
     labels, groups = unpack_labels(stored, spec.classes), unpack_groups(stored, spec)
     pattern._adopt(spec, Draws(seed), labels, groups=groups)

@@ -66,6 +66,8 @@ class OnlineForecaster(ABC):
 
     _kinds: ClassVar[tuple[str, ...]]
     """Kinds of the online core that this class is a skin of."""
+    _takes_models: ClassVar[bool] = True
+    """Whether forecasts of models are given to it."""
     _settings: ClassVar[tuple[str, ...]]
     """What ``repr`` shows."""
 
@@ -370,12 +372,19 @@ class OnlineForecaster(ABC):
         )
 
     @classmethod
+    def _check_spec(cls, spec: Spec) -> None:
+        """Refuse the spec of another class."""
+        if spec.kind not in cls._kinds:
+            checks.refuse("spec", f"be of kind {' or '.join(cls._kinds)}", spec.kind)
+        if bool(spec.models) != cls._takes_models:
+            checks.refuse("spec", f"be that of a {cls.__name__}", f"models={spec.models}")
+
+    @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         """The forecaster that ``to_json`` wrote: it goes on with the same forecasts and draws."""
         stored = unpack(cls.__name__, text, FIELDS)
         spec = Spec.from_dict(stored["spec"])
-        if spec.kind not in cls._kinds:
-            checks.refuse("spec", f"be of kind {' or '.join(cls._kinds)}", spec.kind)
+        cls._check_spec(spec)
         seed, stream = (unpack_number(name, stored[name]) for name in ("seed", "stream"))
         row, tickets = unpack_stream(spec, stored["row"], stored["pending"])
         self = object.__new__(cls)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from fullswap.base.keys import event_name
 from fullswap.base.protocols import Mixture
@@ -14,6 +14,8 @@ from fullswap.online.tickets import Forecast
 
 class WithoutModels(OnlineForecaster):
     """Forecasters to which nothing is given but outcomes."""
+
+    _takes_models: ClassVar[bool] = False
 
     def predict(self, *, groups: Any = None, event: Any = None) -> Forecast:
         """Forecast the next event, or one more time the ``event`` of this name.

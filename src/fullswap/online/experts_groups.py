@@ -332,7 +332,7 @@ class GroupExperts(Experts):
         weights, ones = groups[..., kernel.WEIGHT], groups[..., kernel.ONES]
         rounds, mass, lost, squares, cells, most = sums[:, : group_advice.TRUST].T
         trust = np.abs(sums[:, group_advice.TRUST :] - TRUST_BLANK)
-        means = np.divide(ones, weights, out=np.zeros_like(ones), where=weights > 0)
+        means = mean_outcomes(weights, ones)
         everybody = columns[:, [kernel.WEIGHT]], columns[:, [kernel.ONES]]
         low, high = self.rounding_cost(int(row[LEVEL])), self.rounding_cost(0)
         return bool(

@@ -19,6 +19,7 @@ from fullswap.kernels.columns import (
     LOST,
     MASS,
     OVERLAP,
+    PARTIAL,
     ROUNDING_MOST,
     SQUARES,
 )
@@ -137,6 +138,10 @@ class Line(Kind):
         target, weights, ones = (columns[:, k] for k in range(self.columns))
         if not (sums_agree(weights, ones, row) and row[SQUARES] <= ones.sum() + slack_of(row)):
             raise ValueError("row must be what a stream can come to: its sums do not agree")
+        part = weights % 1.0
+        if self.spec.realised and (part * (1.0 - part)).sum() > row[PARTIAL] + slack_of(row):
+            # one point learns each outcome: only scales that are not whole leave such masses
+            raise ValueError("row must be what a stream can come to: its scales do not agree")
         expected = (ones + self.points(int(row[LEVEL]))) / (weights + 1)
         if not (np.abs(target - expected) <= MEAN_SLACK).all():
             raise ValueError("row must be what a stream can come to: its points do not agree")
@@ -165,7 +170,8 @@ def line_rounding(points: Vector) -> float:
 
 def mean_outcomes(weights: Vector, ones: Vector) -> Vector:
     """Mean outcome of every point, 0 where there was none."""
-    return np.divide(ones, weights, out=np.zeros_like(ones), where=weights > 0)
+    with np.errstate(over="ignore"):  # of rows from outside, which are refused
+        return np.divide(ones, weights, out=np.zeros_like(ones), where=weights > 0)
 
 
 def sums_agree(weights: Vector, ones: Vector, row: Vector) -> bool:
