@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 import typer
 
-from fullswap.base.files import make_folder
 from fullswap.cli.help import Command, Group
 from fullswap.cli.options import JSON
 from fullswap.cli.output import TROUBLE, answered, fail, say, table
@@ -53,6 +52,7 @@ def create(
 
         if role not in ROLES:
             raise ValueError(f"--role must be {', '.join(ROLES[:-1])} or {ROLES[-1]}, got {role!r}")
+        from fullswap.base.files import make_folder
         from fullswap.service.tokens import LONGEST_NAME, create_token
 
         if len(name) > LONGEST_NAME or not (name.isprintable() or not name):
