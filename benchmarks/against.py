@@ -9,7 +9,7 @@ measured anew at the end. The old side runs ``benchmarks/now.py`` of its own tre
 Times are processor time of all threads, which other work on the machine disturbs least; a few keys,
 where disks or threads matter, take the clock on the wall. In the environment: ``KEYS`` (patterns
 with commas), ``LIMITS`` ("pattern=limit, …"), ``PAIRS``, ``DATA`` (a folder of game files),
-``FRESH=1`` (forget what was measured of these two trees; else it is gone on with).
+``FRESH=1`` (measure the chosen keys anew; else what is known of these two trees stays).
 """
 
 from __future__ import annotations
@@ -242,13 +242,13 @@ def limit_of(name: str, limits: str) -> float:
 class Results:
     """What is known of two trees, in a file that is written after every pair."""
 
-    def __init__(self, sides: list[Side], fresh: bool) -> None:
+    def __init__(self, sides: list[Side], forgotten: list[str]) -> None:
         self._all = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         data = os.environ.get("DATA", "")
         self._own = " ".join([*(side.digest for side in sides), data]).strip()
-        if fresh:
-            self._all.pop(self._own, None)
         self.keys: dict[str, list[Entry]] = self._all.setdefault(self._own, {})
+        for name in forgotten:
+            self.keys.pop(name, None)
 
     def save(self) -> None:
         """All of it, at once."""
@@ -267,7 +267,8 @@ def main(old: str) -> int:
         listed = ask_both([one, other], "keys")
     keys: Entry = {**listed[0], **listed[1]}
     names, limits = chosen(keys, told("KEYS", "")), told("LIMITS", "")
-    results, troubles = Results(sides, told("FRESH", "") not in ("", "0")), []
+    fresh = told("FRESH", "") not in ("", "0")
+    results, troubles = Results(sides, names if fresh else []), []
     for again in (False, True):
         for name in names:
             rounds, limit = results.keys.setdefault(name, []), limit_of(name, limits)
@@ -288,7 +289,7 @@ def main(old: str) -> int:
             shutil.rmtree(PLACE / "tmp", ignore_errors=True)
             (PLACE / "tmp").mkdir()
             print("  ".join(line_of(name, keys[name], rounds, limit)), file=sys.stderr, flush=True)
-    head = ["key", "old ms", "new ms", "ratio", "pairs", "limit", ""]
+    head = ["key", "old", "new", "ratio", "pairs", "limit", ""]
     table = [line_of(n, keys[n], results.keys[n], limit_of(n, limits)) for n in names]
     widths = [max(map(len, column)) for column in zip(head, *table, strict=True)]
     for row in [head, *table]:
@@ -296,7 +297,10 @@ def main(old: str) -> int:
                  for k, (cell, w) in enumerate(zip(row, widths, strict=True))]  # fmt: skip
         print("  ".join(cells).rstrip())
     missed = [row[0] for row in table if row[-1] == "missed"]
+    gone = [row[0] for row in table if row[-1].startswith("not in")]
     print(f"\nMissed: {', '.join(missed) or 'none'}.")
+    if gone:
+        print(f"Not on both sides: {', '.join(gone)}.")
     for trouble in troubles:
         print(f"Failed: {trouble}")
     return int(bool(missed or troubles))

@@ -1,6 +1,6 @@
 """The keys of ``benchmarks.before`` with the names of this tree, on the same inputs.
 
-Whoever renames something edits it here, and here alone.
+Of the files of ``make against`` a rename edits this one alone; ``make bench`` has calls of its own.
 """
 
 from __future__ import annotations

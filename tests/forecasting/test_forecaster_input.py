@@ -178,7 +178,7 @@ def test_a_changed_digit_is_noticed():
             Forecaster.from_json(changed)
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 @pytest.mark.parametrize("reader", [Forecaster, MulticlassForecaster, Recalibrator, Bank])
 def test_states_of_earlier_versions_are_refused_with_their_number(reader, version):
     text = json.dumps({**json.loads(saved()), "version": version})
@@ -186,16 +186,16 @@ def test_states_of_earlier_versions_are_refused_with_their_number(reader, versio
         with pytest.raises(ValueError) as error:
             reader.from_json(form)
         message = str(error.value)
-        assert f"state version 3, got {version}" in message
+        assert f"state version 4, got {version}" in message
         assert "states of earlier versions cannot be read" in message
         assert "run()" in message, "says what to do"
 
 
 def test_newer_versions_and_other_kinds_are_told_apart():
     body = json.loads(saved())
-    with pytest.raises(ValueError, match="version 3, got 4: upgrade fullswap"):
-        Forecaster.from_json(json.dumps({**body, "version": 4}))
-    with pytest.raises(ValueError, match="version 3, got None"):
+    with pytest.raises(ValueError, match="version 4, got 5: upgrade fullswap"):
+        Forecaster.from_json(json.dumps({**body, "version": 5}))
+    with pytest.raises(ValueError, match="version 4, got None"):
         Forecaster.from_json(json.dumps({**body, "version": None}))
     content = {name: body[name] for name in FIELDS}
     assert unpack("Forecaster", pack("Forecaster", content), FIELDS)["seed"] == body["seed"]

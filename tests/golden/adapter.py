@@ -551,11 +551,11 @@ def banked(name, bank):
 
 # --- service --------------------------------------------------------------------------------------
 
-NEUTRAL = {}
-"""Names of fields, columns and codes of HTTP that are no longer what they were when recorded: now ↦
-then."""
+NEUTRAL: dict[str, str] = {}
+"""Fields, values and codes of HTTP whose names have changed since they were recorded, now ↦ then:
+{"n_events": "horizon"}. Mapped in answers alone; what is sent is in ``TALK_WORDS``."""
 LEFT_OUT = {"calibration", "feedback", "drawn"}
-"""Fields that are not recorded, wherever they stand."""
+"""Fields that went after they were first met; they are not recorded, wherever they stand."""
 PASSING = {
     "time", "since_time", "acknowledged_time", "recovered_time", "created", "last_event",
     "oldest_pending", "resolved", "uptime", "version", "recovered", "text", "message",
@@ -735,7 +735,7 @@ def talked(name, site, settings, turns):
     yield f"{name}/list", few(values_of(streams)[0], 12)
     for stream in [row["stream"] for row in streams["streams"]][:2]:
         status, _, view = site.ask("GET", f"/v1/streams/{stream}")
-        if status == 200:  # not yet where an event had several forecasts
+        if status == 200:  # 500 in 60bfd7d where an event had several forecasts
             yield f"{name}/stream-{stream}", few(values_of(view)[0], 20)
             yield f"{name}/stream-{stream}-words", counted(values_of(view)[1])
     yield f"{name}/export", few(values_of(site.ask("GET", "/v1/export")[2])[0])

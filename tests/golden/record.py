@@ -148,7 +148,9 @@ def _adapter_for(tree: Path, folder: Path) -> Path:
             with tarfile.open(fileobj=io.BytesIO(archive)) as file:
                 file.extractall(folder, filter="data")
             return folder / "tests" / "golden"
-    raise SystemExit(f"no commit has both tests/golden and the src of {tree}")
+    raise SystemExit(
+        f"OLD must be a commit of this history, with or after tests/golden; got {tree}"
+    )
 
 
 def _few(values: np.ndarray) -> str:

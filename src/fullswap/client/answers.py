@@ -37,8 +37,8 @@ class ServedForecast:
     id : str
         With which the outcome is told.
     issued : float or list of float
-        What to publish: drawn between neighbouring values. One for each class where there are more
-        than two.
+        What to publish: drawn between two adjacent values. With three or more classes the vector
+        itself: nothing is drawn.
     mean : float or list of float
         The average of the draw.
     points, weights : list

@@ -1,7 +1,7 @@
 """Calibrated forecasts, one event after the other: thin skins over rows of ``fullswap.online``.
 
 ``Forecaster`` for yes-or-no events, ``MulticlassForecaster`` for several classes, ``Recalibrator``
-for the probabilities of models. Each forecast is a distribution over a few grid points, from
+for the probabilities of models. Each forecast is a distribution over two grid points, from
 which one is drawn and issued, or of many classes one vector; its guarantee, a number, stands beside
 the measured error.
 """

@@ -97,14 +97,9 @@ def event_of(contexts: Any, event: int) -> Any:
     return float(contexts[event, 0]) if contexts.shape[1:] == (1,) else contexts[event]
 
 
-def contexts_of(
-    p: Any, models: int, classes: int, vectors: bool | None = None, labels: Labels | None = None
-) -> Any:
-    """Probabilities of many events, shape (T, models), or as vectors (T, models, K).
-
-    ``vectors=None``: for more than two classes.
-    """
-    vectors = classes > 2 if vectors is None else vectors
+def contexts_of(p: Any, models: int, classes: int, labels: Labels | None = None) -> Any:
+    """Probabilities of many events, shape (T, models); of more than two classes (T, models, K)."""
+    vectors = classes > 2
     shape = (models, classes) if vectors else (models,)
     array = _numbers("p", p, labels)
     if models == 1 and array.ndim and array.shape[1:] == shape[1:]:

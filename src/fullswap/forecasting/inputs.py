@@ -30,7 +30,7 @@ def labels_of(classes: Any, least: int, most: int, advice: str = "") -> tuple[in
 
     Examples
     --------
-    >>> labels_of(3, 2, 8), labels_of(["home", "tie", "away"], 2, 8)
+    >>> labels_of(3, 2, 1000), labels_of(["home", "tie", "away"], 2, 1000)
     ((3, None), (3, ('home', 'tie', 'away')))
     """
     rule = f"be a whole number from {least} to {most}, or the names of so many classes{advice}"

@@ -36,5 +36,5 @@ about what a stream has learnt.
     CELLS,
 ) = range(16)
 HEAD = 16
-VERSION = 3
+VERSION = 4
 """Of the columns; raised when a reader of the old ones would misread the new ones."""

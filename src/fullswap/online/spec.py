@@ -22,8 +22,8 @@ MOST_WEIGHT = 1e100
 """Times the number of events it is far from the largest float, and so are all guarantees."""
 
 LATER = ("groups", "open_groups")
-"""Fields that a stored spec may lack: they are 0 or False then. In order: specs are compared as
-text."""
+"""Fields that are left out of a stored spec where they are 0 or False. In order: specs are compared
+as text."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,6 @@ class Spec:
         if not isinstance(stored, dict):
             checks.refuse("spec", "be a mapping", stored)
         names = {name for name in cls.__dataclass_fields__}
-        # what a spec stored by an earlier version lacks has its default
         if not names - set(LATER) <= set(stored) <= names:
             checks.refuse(
                 "spec", f"have exactly the fields {sorted(names)}", sorted(map(str, stored))

@@ -21,7 +21,7 @@ from pathlib import Path
 from fullswap.base.files import lock, make_folder, make_private
 from fullswap.service.problems import Unavailable
 
-VERSION = 1
+VERSION = 2
 """Of the tables; raised when a reader of the old would misread the new."""
 PATIENCE = 2.0
 """Seconds to wait for a database that somebody else has locked."""
