@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from fullswap import adversaries
 from fullswap.adversaries import Adversary
+from fullswap.adversaries.catalogue import one_of_each
 from fullswap.adversaries.outcomes import middle_of_cell
 from fullswap.adversaries.parameters import Choice, Number
 from fullswap.base.protocols import Loss, Mixture, Vector
@@ -168,12 +168,4 @@ def all_adversaries(
     >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
     13
     """
-    for adversary in ADVERSARIES.values():
-        settings: dict[str, Any] = {
-            name: parameter.options[seed % len(parameter.options)]
-            for name, parameter in adversary.parameters.items()
-            if isinstance(parameter, Choice)
-        }
-        if rounds is not None and "period" in adversary.parameters:
-            settings["period"] = max(rounds, 2)
-        yield adversary(action_set, loss_class, seed, kind=kind, **settings)
+    return one_of_each(ADVERSARIES, action_set, loss_class, seed, kind=kind, rounds=rounds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from fullswap.adversaries import outcomes
@@ -41,7 +41,20 @@ def all_adversaries(
     >>> len(list(all_adversaries(Interval(0, 1), LossClass.squared(1.0))))
     9
     """
-    for adversary in ADVERSARIES.values():
+    return one_of_each(ADVERSARIES, action_set, loss_class, seed, kind=kind, rounds=rounds)
+
+
+def one_of_each(
+    adversaries: Mapping[str, type[Adversary]],
+    action_set: ConvexSetBase,
+    loss_class: LossClass,
+    seed: int,
+    *,
+    kind: str,
+    rounds: int | None,
+) -> Iterator[Adversary]:
+    """``all_adversaries`` of another list."""
+    for adversary in adversaries.values():
         settings: dict[str, Any] = {
             name: parameter.options[seed % len(parameter.options)]
             for name, parameter in adversary.parameters.items()
